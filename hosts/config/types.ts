@@ -1,0 +1,133 @@
+import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/approval.ts';
+import type { BudgetLimits, ModelPrice } from '../../ports/budget.ts';
+
+/** Where a value came from, weakest layer first. */
+export type ConfigSource = 'default' | 'secrets.env' | 'global' | 'project' | 'env' | 'flag';
+
+export type InteractionMode = 'engaging' | 'enhance' | 'verbose' | 'off';
+
+/** `''` leaves the choice to the provider. */
+export type ThinkingSetting = '' | 'disabled' | 'low' | 'medium' | 'high';
+
+export type ProviderFormat = 'openai' | 'anthropic' | 'gemini';
+
+/** One entry of `providers`: a custom endpoint, or changes to a built-in one. */
+export interface ProviderConfig {
+  readonly format?: ProviderFormat;
+  readonly base_url?: string;
+  readonly api_key?: string;
+  /** Whether reasoning text is sent back to the endpoint. Default true. */
+  readonly include_reasoning?: boolean;
+}
+
+export interface LlmConfig {
+  /** Whole call, seconds; 1 to 3,600. */
+  readonly request_timeout_seconds: number;
+  /** Silence between two stream events, seconds; 5 to 3,600. */
+  readonly stream_idle_timeout_seconds: number;
+  /** Tokens; 0 asks the built-in table. */
+  readonly context_window: number;
+}
+
+export interface DangerousConfig {
+  readonly classes: Readonly<Partial<Record<DangerClass, DangerAction>>>;
+  readonly allowlist: readonly string[];
+  readonly denylist: readonly string[];
+  readonly action?: DangerAction;
+  readonly non_interactive: NonInteractiveRule;
+}
+
+/** Absolute paths of what odek keeps on disk. Nothing is created by loading. */
+export interface StatePaths {
+  /** `$ODEK_HOME`, else `~/.odek`. */
+  readonly home: string;
+  readonly configFile: string;
+  readonly secretsFile: string;
+  /** `odek.json` in the working directory; it need not exist. */
+  readonly projectFile: string;
+  readonly database: string;
+  readonly identityFile: string;
+  readonly replHistory: string;
+}
+
+/** Where the model is, after inference. Absent fields were given by nobody. */
+export interface ProviderSelection {
+  /** A built-in id, a key of `providers`, an adapter's name, or `legacy` for an unknown host. */
+  readonly id: string;
+  /** `undefined` for an adapter from outside, which has no wire format of ours. */
+  readonly format?: ProviderFormat;
+  readonly base_url?: string;
+  readonly api_key?: string;
+  readonly include_reasoning: boolean;
+  readonly model: string;
+}
+
+/** The resolved configuration: plain data, every layer folded in, every value checked. */
+export interface ResolvedConfig {
+  /** The id chosen or inferred; `undefined` when nothing names one. See `selectProvider`. */
+  readonly provider?: string;
+  readonly providers: Readonly<Record<string, ProviderConfig>>;
+  /** `undefined` when neither given nor known for the provider. */
+  readonly model?: string;
+  readonly base_url?: string;
+  /** The key for `provider`, from whichever source won. Never printed. */
+  readonly api_key?: string;
+  readonly llm: LlmConfig;
+  readonly thinking: ThinkingSetting;
+  /** Below 0 omits the field from requests; 0 and above is sent. At most 2. */
+  readonly temperature: number;
+  /** Answer cap in tokens; `undefined` leaves it to the model. */
+  readonly max_tokens?: number;
+  readonly max_iterations: number;
+  readonly max_tool_parallel: number;
+  readonly stream: boolean;
+  readonly interaction_mode: InteractionMode;
+  readonly no_color: boolean;
+  readonly no_agents: boolean;
+  /** Replaces the default system prompt. */
+  readonly system?: string;
+  readonly dangerous: DangerousConfig;
+  readonly limits: BudgetLimits;
+  readonly input_cost_per_million_usd?: number;
+  readonly output_cost_per_million_usd?: number;
+  readonly model_prices: Readonly<Record<string, ModelPrice>>;
+  readonly tools: {
+    /** `undefined` means every tool. */
+    readonly enabled?: readonly string[];
+    readonly disabled: readonly string[];
+  };
+  /** Files or packages that define adapters; relative paths are already absolute. */
+  readonly adapters: readonly string[];
+  /** Options by sink name, untouched. */
+  readonly sinks: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** `power` survives a power cut, `process` a killed process (DECISIONS 38). */
+  readonly durability: 'process' | 'power';
+  readonly network: {
+    /** `host:port` targets that guarded requests may reach although they are private. */
+    readonly allow_hosts: readonly string[];
+  };
+  readonly state: StatePaths;
+  /** Every secret value known, for the redactor. Never printed, never serialised. */
+  readonly secrets: readonly string[];
+  /** One line each, for stderr. Hold no secret. */
+  readonly warnings: readonly string[];
+}
+
+/** Dotted key → the layer whose value won. Only keys of the key table appear; map entries by their own path. */
+export type ConfigSources = Readonly<Record<string, ConfigSource>>;
+
+export interface LoadedConfig {
+  readonly config: ResolvedConfig;
+  readonly sources: ConfigSources;
+  readonly warnings: readonly string[];
+}
+
+export interface LoadOptions {
+  /** The process environment. Key variables are read from it; see `takeProviderKeys`. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Flags as the argument parser returns them, by flag name without dashes. */
+  readonly flags: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  /** The user's home folder; default: the operating system's. Not the state folder. */
+  readonly home?: string;
+}
