@@ -1,0 +1,152 @@
+import type { DangerAction, DangerClass, DangerPolicy } from '../../ports/approval.ts';
+import type { ArgsSummary } from '../../ports/event.ts';
+import type { FileSystem } from '../../ports/file-system.ts';
+import type { ToolEffects, ToolSpec } from '../../ports/plugin.ts';
+import { actionOf, decidingClass, isExplicitlyAllowed, ranked } from './actions.ts';
+import { classifyCommand, denylistedBy, isAllowlisted, programOf } from './command.ts';
+import { type Finding, judgeRead, judgeWrite } from './path-rules.ts';
+
+/** What a call means to the user's world, and what the operator's policy makes of it. Texts are raw; the gate makes them safe to show. */
+export interface Judgement {
+  /** Every class the call triggers, in rank order; at least one. */
+  readonly classes: readonly DangerClass[];
+  /** The one that decides: the strictest by action, then by rank. */
+  readonly class: DangerClass;
+  readonly action: DangerAction;
+  /** The whole command, the paths or the hosts. */
+  readonly resource: string;
+  /** Why the call has its class, or why it is refused. */
+  readonly reason: string;
+  /** Refused by a rule that no policy and no person changes. */
+  readonly refused: boolean;
+  /** The operator's own words, not a built-in default, allow it. */
+  readonly explicit: boolean;
+  readonly summary: ArgsSummary;
+}
+
+export interface JudgeRequest {
+  readonly tool: ToolSpec;
+  /** The arguments as validated. */
+  readonly input: unknown;
+  readonly fs: FileSystem;
+  readonly policy: DangerPolicy;
+}
+
+const MAX_TARGETS = 256;
+const MAX_SHOWN_INPUT = 2000;
+
+/**
+ * Judges one call by the effects its tool declares. Order: refusals, allowlist, denylist, the
+ * operator's word for the class, the operator's global action, built-in defaults. Never rejects: what
+ * cannot be judged is `unknown`, and a path that cannot be resolved is refused.
+ */
+export async function judgeCall({ tool, input, fs, policy }: JudgeRequest): Promise<Judgement> {
+  const effects = effectsOf(tool, input);
+  if (!effects) return concluded(unjudged(tool, input), policy);
+  const findings = await findAll(effects, fs);
+  const resource = resourceOf(effects) || tool.name;
+  const facts = { findings, resource, summary: summaryOf(effects) };
+  const refusal = findings.find((finding) => finding.refused);
+  if (refusal) return verdict(facts, policy, { action: 'deny', class: refusal.class, reason: refusal.reason, refused: true });
+  return effects.command === undefined ? concluded(facts, policy) : judgeLine(effects.command, facts, policy);
+}
+
+interface Facts {
+  readonly findings: readonly Finding[];
+  readonly resource: string;
+  readonly summary: ArgsSummary;
+}
+
+function judgeLine(command: string, facts: Facts, policy: DangerPolicy): Judgement {
+  const judged = concluded(facts, policy);
+  if (judged.classes.includes('blocked')) return judged;
+  const otherwiseAllowed = facts.findings.every(({ command: isCommand, class: cls }) => isCommand || actionOf(cls, policy) === 'allow');
+  if (otherwiseAllowed && isAllowlisted(command, policy.allowlist))
+    return { ...judged, action: 'allow', reason: 'the operator allows this line', explicit: true };
+  const entry = denylistedBy(command, policy.denylist);
+  if (entry === undefined || isAllowlisted(command, policy.allowlist)) return judged;
+  return { ...judged, action: 'deny', reason: `dangerous.denylist has ${JSON.stringify(entry)}`, explicit: false };
+}
+
+function concluded(facts: Facts, policy: DangerPolicy): Judgement {
+  return verdict(facts, policy, {});
+}
+
+function verdict(facts: Facts, policy: DangerPolicy, fixed: Partial<Judgement>): Judgement {
+  const classes = ranked(facts.findings.length === 0 ? ['safe'] : facts.findings.map((finding) => finding.class));
+  const cls = fixed.class ?? decidingClass(classes, policy);
+  const reason = facts.findings.find((finding) => finding.class === cls)?.reason ?? 'it touches nothing outside the run';
+  return {
+    classes,
+    class: cls,
+    action: actionOf(cls, policy),
+    resource: facts.resource,
+    reason,
+    refused: false,
+    ...fixed,
+    explicit: !fixed.refused && classes.every((each) => each === 'safe' || isExplicitlyAllowed(each, policy)),
+    summary: { ...facts.summary, class: cls },
+  };
+}
+
+async function findAll(effects: ToolEffects, fs: FileSystem): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const path of effects.writes ?? []) findings.push(await judgeWrite(path, fs));
+  for (const path of effects.reads ?? []) findings.push(await judgeRead(path, fs));
+  for (const host of effects.hosts ?? []) findings.push({ class: 'network_egress', reason: `it reaches ${host}`, refused: false });
+  if (effects.command !== undefined) {
+    const { classes, reason } = classifyCommand(effects.command);
+    findings.push(...classes.map((cls) => ({ class: cls, reason, refused: false, command: true })));
+  }
+  return findings;
+}
+
+function unjudged(tool: ToolSpec, input: unknown): Facts {
+  const finding: Finding = { class: 'unknown', reason: `the tool "${tool.name}" does not say what it would touch`, refused: false };
+  return { findings: [finding], resource: `${tool.name} ${shownInput(input)}`, summary: {} };
+}
+
+/** The declared effects, or undefined when there are none, they throw or they are not what the interface says. */
+function effectsOf(tool: ToolSpec, input: unknown): ToolEffects | undefined {
+  try {
+    const effects: unknown = tool.effects?.(input as never);
+    return isEffects(effects) ? effects : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEffects(value: unknown): value is ToolEffects {
+  if (typeof value !== 'object' || value === null) return false;
+  const { reads, writes, hosts, command } = value as Record<string, unknown>;
+  return [reads, writes, hosts].every(isTargets) && (command === undefined || typeof command === 'string');
+}
+
+function isTargets(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.length <= MAX_TARGETS && value.every((item) => typeof item === 'string'));
+}
+
+function resourceOf({ command, reads, writes, hosts }: ToolEffects): string {
+  if (command !== undefined) return command;
+  return [...new Set([...(writes ?? []), ...(reads ?? []), ...(hosts ?? [])])].join(', ');
+}
+
+function summaryOf({ command, reads, writes, hosts }: ToolEffects): ArgsSummary {
+  const argv0 = command === undefined ? undefined : programOf(command);
+  const paths = [...new Set([...(writes ?? []), ...(reads ?? [])])];
+  const only = paths.length === 1 ? paths[0] : undefined;
+  const host = hosts?.[0];
+  return {
+    ...(argv0 === undefined ? {} : { argv0 }),
+    ...(paths.length === 0 ? {} : { path: only ?? paths }),
+    ...(host === undefined ? {} : { host }),
+  };
+}
+
+function shownInput(input: unknown): string {
+  try {
+    return (JSON.stringify(input) ?? '').slice(0, MAX_SHOWN_INPUT);
+  } catch {
+    return '';
+  }
+}
