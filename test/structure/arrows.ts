@@ -29,13 +29,15 @@ export const ARROWS: Readonly<
 const IO_MODULES =
   '^(?:node:)?(?:fs|child_process|net|tls|http|https|http2|dgram|dns|sqlite|worker_threads|cluster|inspector|repl|vm|process|wasi|module)(?:/|$)';
 
+type To = Extract<IForbiddenRuleType, { readonly to: { readonly circular?: boolean } }>['to'];
+
 const NPM = ['npm', 'npm-dev', 'npm-peer', 'npm-optional', 'npm-bundled', 'npm-no-pkg', 'npm-unknown'];
 
 function rulesOf(folder: Folder): IForbiddenRuleType[] {
   const arrow = ARROWS[folder];
   const others = FOLDERS.filter((other) => !arrow.folders.includes(other));
   const rules: IForbiddenRuleType[] = [];
-  const forbid = (name: string, to: IForbiddenRuleType['to'], from: IForbiddenRuleType['from'] = { path: `^${folder}/` }): void => {
+  const forbid = (name: string, to: To, from: { readonly path: string } = { path: `^${folder}/` }): void => {
     rules.push({ name: `${folder}: ${name}`, severity: 'error', from, to });
   };
   if (others.length > 0) forbid('reaches over its arrows', { path: `^(${others.join('|')})/` });
@@ -49,7 +51,12 @@ function rulesOf(folder: Folder): IForbiddenRuleType[] {
 
 const RULES: IForbiddenRuleType[] = [
   ...FOLDERS.flatMap(rulesOf),
-  { name: 'inversify outside hosts', severity: 'error', from: { path: '^(core|ports|adapters|plugins)/' }, to: { path: '(^|/)(inversify|@inversifyjs)(/|$)' } },
+  {
+    name: 'inversify outside hosts',
+    severity: 'error',
+    from: { path: '^(core|ports|adapters|plugins)/' },
+    to: { path: '(^|/)(inversify|@inversifyjs)(/|$)' },
+  },
   { name: 'a plugin does its own I/O', severity: 'error', from: { path: '^plugins/' }, to: { path: IO_MODULES } },
   { name: 'a cycle', severity: 'error', from: {}, to: { circular: true } },
   { name: 'an import that leads nowhere', severity: 'error', from: {}, to: { couldNotResolve: true } },
@@ -72,7 +79,11 @@ export async function checkArrows(root: string): Promise<ArrowReport> {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(dist|docs|coverage)/' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'], conditionNames: ['import', 'node', 'default', 'types'], exportsFields: ['exports'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      exportsFields: ['exports'],
+    },
   });
   if (typeof result.output === 'string') throw new Error(`dependency-cruiser answered with text: ${result.output.slice(0, 200)}`);
   const { summary, modules } = result.output;
