@@ -36,6 +36,7 @@ export interface HttpClient {
 
 export type HttpErrorCode =
   | 'invalid_url'
+  | 'invalid_request'
   | 'host_refused'
   | 'dns_failure'
   | 'connection_refused'
