@@ -1,0 +1,55 @@
+/**
+ * The schema, one entry a version; `PRAGMA user_version` holds how many were applied. An entry that
+ * was released is never edited: a change is a new entry at the end.
+ */
+
+/**
+ * A journal row's key is `session * RECORDS_PER_SESSION + seq`, so that one session lies together
+ * in one b-tree, needs no second index, and shares its keys with the full-text index (where `seq` 0
+ * is the title).
+ */
+export const RECORDS_PER_SESSION = 67_108_864;
+
+/** "odek" in ASCII: tells our file from any other SQLite file of the same name. */
+export const APPLICATION_ID = 0x6f64656b;
+
+const SESSIONS = `
+CREATE TABLE sessions (
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  workspace TEXT NOT NULL,
+  listed INTEGER NOT NULL,
+  external_refs TEXT NOT NULL,
+  last_run_id TEXT,
+  last_run_state TEXT,
+  last_seq INTEGER NOT NULL DEFAULT 0,
+  turns INTEGER NOT NULL DEFAULT 0,
+  messages INTEGER NOT NULL DEFAULT 0,
+  input INTEGER NOT NULL DEFAULT 0,
+  output INTEGER NOT NULL DEFAULT 0,
+  fence INTEGER NOT NULL,
+  holder_pid INTEGER,
+  holder_start TEXT,
+  holder_nonce TEXT,
+  holder_surface TEXT,
+  holder_since INTEGER,
+  holder_beat INTEGER
+);
+CREATE INDEX sessions_by_update ON sessions (updated_at, n);
+CREATE TABLE records (
+  id INTEGER PRIMARY KEY,
+  session INTEGER AS (id / ${RECORDS_PER_SESSION}) VIRTUAL,
+  seq INTEGER AS (id % ${RECORDS_PER_SESSION}) VIRTUAL,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  json TEXT NOT NULL
+);
+CREATE VIRTUAL TABLE search USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'unicode61');
+`;
+
+export const MIGRATIONS: readonly string[] = [SESSIONS];

@@ -1,0 +1,116 @@
+import type { Clock } from '../../ports/clock.ts';
+import { type JournalRecord, SessionError, type SessionPatch, type SessionWriter } from '../../ports/session.ts';
+import type { Database } from './database.ts';
+import { count, searchable, toJson, toText } from './journal-rows.ts';
+import { HELD, keepLease, type Lease, leaseValues, releaseLease } from './lease.ts';
+import { RECORDS_PER_SESSION } from './migrations.ts';
+import { erase, INSERT_SEARCH, keys, type LoadedSession, setTitle } from './session-rows.ts';
+
+/** The lease is checked and the counters move in the one statement that reserves the sequence numbers. */
+const ADVANCE = `UPDATE sessions SET last_seq = last_seq + ?, turns = turns + ?, messages = messages + ?, input = input + ?,
+  output = output + ?, updated_at = ?, holder_beat = ? WHERE ${HELD} RETURNING last_seq`;
+const INSERT_RECORD = 'INSERT INTO records (id, at, kind, json) VALUES (?, ?, ?, ?)';
+const SELECT_HELD = `SELECT last_seq FROM sessions WHERE ${HELD}`;
+
+function patchColumns(patch: SessionPatch): [column: string, value: string | number][] {
+  const columns: [string, string | number][] = [];
+  for (const name of ['title', 'provider', 'model'] as const) {
+    const value = patch[name];
+    if (value !== undefined) columns.push([name, toText(value)]);
+  }
+  if (patch.listed !== undefined) columns.push(['listed', Number(patch.listed)]);
+  if (patch.externalRefs !== undefined) columns.push(['external_refs', JSON.stringify(patch.externalRefs)]);
+  if (patch.lastRun !== undefined) columns.push(['last_run_id', toText(patch.lastRun.id)], ['last_run_state', patch.lastRun.state]);
+  return columns;
+}
+
+function lost(id: string): SessionError {
+  const message = `another process took session ${id} over; nothing was stored, and this run can no longer write to it`;
+  return new SessionError('lease_lost', message, { value: id });
+}
+
+function closed(id: string): SessionError {
+  return new SessionError('lease_lost', `session ${id} was already closed by this writer; nothing was stored`, { value: id });
+}
+
+function insertRecords(db: Database, session: number, after: number, at: number, records: readonly JournalRecord[]): void {
+  const { title } = keys(session);
+  for (const [index, record] of records.entries()) {
+    const key = title + after + index + 1;
+    db.run(INSERT_RECORD, key, at, record.kind, toJson(record));
+    const text = searchable(record);
+    if (text !== undefined) db.run(INSERT_SEARCH, key, toText(text));
+  }
+}
+
+function append(db: Database, id: string, lease: Lease, now: number, records: readonly JournalRecord[]): number {
+  const { turns, messages, input, output } = count(records);
+  return db.transaction(() => {
+    const values = [records.length, turns, messages, input, output, now, now, ...leaseValues(lease)];
+    const row = db.get<{ last_seq: number }>(ADVANCE, ...values);
+    if (row === undefined) throw lost(id);
+    if (row.last_seq >= RECORDS_PER_SESSION) {
+      const limit = RECORDS_PER_SESSION - 1;
+      throw new SessionError('store_error', `session ${id} is full: ${limit} journal records`, { value: row.last_seq, limit });
+    }
+    insertRecords(db, lease.session, row.last_seq - records.length, now, records);
+    return row.last_seq;
+  });
+}
+
+function update(db: Database, id: string, lease: Lease, now: number, patch: SessionPatch): void {
+  const columns = patchColumns(patch);
+  const sets = columns.map(([name]) => `${name} = ?, `).join('');
+  const sql = `UPDATE sessions SET ${sets}updated_at = ? WHERE ${HELD}`;
+  db.transaction(() => {
+    if (db.run(sql, ...columns.map(([, value]) => value), now, ...leaseValues(lease)) !== 1) throw lost(id);
+    if (patch.title !== undefined) setTitle(db, lease.session, toText(patch.title));
+  });
+}
+
+function discard(db: Database, id: string, lease: Lease): void {
+  db.transaction(() => {
+    if (db.get(SELECT_HELD, ...leaseValues(lease)) === undefined) throw lost(id);
+    erase(db, lease.session);
+  });
+}
+
+/** Releases of the writers that are open, so that closing the store can give them up. */
+export type OpenWriters = Set<() => void>;
+
+/** The writer that owns `lease`; it keeps the heartbeat going until it is closed. */
+export function createWriter(db: Database, clock: Clock, lease: Lease, loaded: LoadedSession, writers: OpenWriters): SessionWriter {
+  const { id } = loaded.header;
+  const stopBeat = keepLease(db, lease, clock);
+  let open = true;
+  const end = (): void => {
+    open = false;
+    stopBeat();
+    writers.delete(abandon);
+  };
+  const abandon = (): void => {
+    end();
+    if (db.isOpen) releaseLease(db, lease);
+  };
+  writers.add(abandon);
+  return {
+    ...loaded,
+    async append(records) {
+      if (!open) throw closed(id);
+      if (records.length > 0) return append(db, id, lease, clock.now(), records);
+      const row = db.get<{ last_seq: number }>(SELECT_HELD, ...leaseValues(lease));
+      if (row === undefined) throw lost(id);
+      return row.last_seq;
+    },
+    async update(patch) {
+      if (!open) throw closed(id);
+      update(db, id, lease, clock.now(), patch);
+    },
+    async close(options) {
+      if (!open) return;
+      if (options?.discard !== true) return abandon();
+      end();
+      discard(db, id, lease);
+    },
+  };
+}
