@@ -103,7 +103,7 @@ const { values } = parseArgs({
   allowNegative: true,
 });
 const out = resolve(values.out);
-const present = await readdir(out).catch(() => []);
+const present: readonly string[] = await readdir(out).catch(() => []);
 if (present.length > 0 && !present.includes('odek.js')) throw new Error(`--out ${out} holds something that is not a build of odek`);
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });

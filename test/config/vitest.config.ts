@@ -11,6 +11,6 @@ export default defineConfig({
     hookTimeout: 20_000,
     pool: 'forks',
     // `.ci/run` reads its closing line from this report.
-    ...(process.env['CI'] ? { reporters: ['default', 'json'], outputFile: { json: `${root}/.odek-test/report.json` } } : {}),
+    ...(process.env.CI ? { reporters: ['default', 'json'], outputFile: { json: `${root}/.odek-test/report.json` } } : {}),
   },
 });
