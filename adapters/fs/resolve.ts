@@ -1,0 +1,96 @@
+import type { Stats } from 'node:fs';
+import { lstat, readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { FileKind, ResolvedPath } from '../../ports/file-system.ts';
+import { isCredentialName } from './credentials.ts';
+import { asFileError, errnoOf, fileError } from './errors.ts';
+
+/** Folders of the state that hold no trust anchor. */
+const OPEN_STATE = new Set(['media', 'artifacts']);
+const MAX_LINKS = 40;
+const MAX_PATH = 4096;
+
+export interface Places {
+  /** Absolute, links resolved. */
+  readonly root: string;
+  readonly stateDir: string;
+}
+
+/** Says where a path leads. Rejects with `FileError` for a path that no file can have and for a loop of links. */
+export async function resolvePath(requested: string, places: Places): Promise<ResolvedPath> {
+  if (typeof requested !== 'string' || requested === '' || requested.includes('\0') || requested.length > MAX_PATH) {
+    throw fileError('invalid_path', String(requested));
+  }
+  const absolute = resolve(places.root, requested);
+  try {
+    const self = await lstatIfThere(absolute);
+    const real = await realOf(absolute, MAX_LINKS);
+    const target = self && !self.isSymbolicLink() && real === absolute ? self : await lstatIfThere(real);
+    return {
+      requested,
+      absolute,
+      real,
+      exists: target !== undefined,
+      ...(target === undefined ? {} : { kind: kindOf(target) }),
+      finalLink: self?.isSymbolicLink() ?? false,
+      inRoot: isWithin(places.root, real),
+      inState: isTrustAnchor(real, await realOf(places.stateDir, MAX_LINKS)) || isTrustAnchor(absolute, places.stateDir),
+      credential: isCredentialName(basename(real)) || isCredentialName(basename(absolute)),
+    };
+  } catch (error) {
+    throw asFileError(error, requested);
+  }
+}
+
+/** Whether `path` is `folder` or lies below it. Both absolute and normalised. */
+export function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+export function kindOf(
+  stats: Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket' | 'isBlockDevice' | 'isCharacterDevice'>,
+): FileKind {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  if (stats.isSymbolicLink()) return 'link';
+  if (stats.isFIFO()) return 'fifo';
+  if (stats.isSocket()) return 'socket';
+  return stats.isBlockDevice() || stats.isCharacterDevice() ? 'device' : 'other';
+}
+
+/** Case is ignored, because the file system may ignore it too. */
+function isTrustAnchor(path: string, stateDir: string): boolean {
+  const state = stateDir.toLowerCase();
+  const lower = path.toLowerCase();
+  if (!isWithin(state, lower)) return false;
+  const [first = ''] = relative(state, lower).split(sep);
+  return !OPEN_STATE.has(first);
+}
+
+/** `realpath` for paths that may not exist: links are followed as far as they go, the rest is appended. */
+async function realOf(path: string, linksLeft: number): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  }
+  const parent = dirname(path);
+  if (parent === path) return path;
+  if (linksLeft === 0) throw fileError('invalid_path', path);
+  const realParent = await realOf(parent, linksLeft);
+  const here = join(realParent, basename(path));
+  const entry = await lstatIfThere(here);
+  return entry?.isSymbolicLink() ? realOf(resolve(realParent, await readlink(here)), linksLeft - 1) : here;
+}
+
+async function lstatIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
