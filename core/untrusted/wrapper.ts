@@ -1,0 +1,46 @@
+/**
+ * The envelope around everything that did not come from the operator or the user: tool results,
+ * files, pages. Its tag holds a nonce, so that text inside cannot close it.
+ */
+
+const LITERAL = 'untrusted_content';
+/** U+02CD instead of the underscore: reads the same, matches no tag. */
+const NEUTRALISED = 'untrusted\u02cdcontent';
+const MAX_SOURCE_LENGTH = 1024;
+
+function sanitiseSource(source: string): string {
+  return source
+    .slice(0, MAX_SOURCE_LENGTH)
+    .replaceAll('"', "'")
+    .replaceAll('<', '‹')
+    .replaceAll('>', '›')
+    .replaceAll(/[\r\n\u2028\u2029]/g, ' ');
+}
+
+/**
+ * Wraps `body` with the label `source` (cut to 1024 characters). `nonce` is 16 lower-case hex digits
+ * from a random source, new for each call. Empty text is returned as it is.
+ */
+export function wrapUntrusted(body: string, source: string, nonce: string): string {
+  if (body === '') return '';
+  const inner = body.replaceAll(LITERAL, NEUTRALISED);
+  const end = inner.endsWith('\n') ? '' : '\n';
+  return `<${LITERAL}_${nonce} source="${sanitiseSource(source)}">\n${inner}${end}</${LITERAL}_${nonce}>`;
+}
+
+const OPEN_TAG = /<untrusted_content_([0-9a-f]+) source="([^"]*)">\n?/;
+
+/**
+ * The first wrapped part of `text`, without its wrapper and the line breaks beside its tags.
+ * Undefined when there is none, or when its closing tag with the same nonce is missing.
+ */
+export function unwrapUntrusted(text: string): { readonly source: string; readonly body: string } | undefined {
+  const open = OPEN_TAG.exec(text);
+  if (open === null) return undefined;
+  const [tag, nonce = '', source = ''] = open;
+  const from = open.index + tag.length;
+  const close = text.indexOf(`</${LITERAL}_${nonce}>`, from);
+  if (close === -1) return undefined;
+  const body = text.slice(from, close);
+  return { source, body: body.endsWith('\n') ? body.slice(0, -1) : body };
+}
