@@ -16,11 +16,23 @@ export function exitCodeOfOutcome(outcome: RunOutcome): number {
   return BY_OUTCOME[outcome];
 }
 
+/** Errors of a session that stop a command before any run begins: usage or setup, not a failed task. */
+const SETUP_CODES = new Set([
+  'session_not_found',
+  'session_exists',
+  'session_busy',
+  'invalid_session_id',
+  'database_corrupt',
+  'database_newer',
+  'read_only_filesystem',
+  'permission_denied',
+]);
+
 /** The exit code of an error that ended a command. */
 export function exitCodeOfError(error: unknown): number {
   if (hasCode(error, 'cancelled')) return EXIT.cancelled;
   if (hasCode(error, 'budget_exceeded')) return EXIT.budget;
-  return isConfigError(error) ? EXIT.setup : EXIT.failed;
+  return isConfigError(error) || (isOdekError(error) && SETUP_CODES.has(error.code)) ? EXIT.setup : EXIT.failed;
 }
 
 /** True for a configuration error of any copy of the package. */

@@ -123,11 +123,13 @@ export interface LoadedConfig {
 }
 
 export interface LoadOptions {
-  /** The process environment. Key variables are read from it; see `takeProviderKeys`. */
+  /** The environment. Key variables are moved out of it, so that no child process sees them. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Flags as the argument parser returns them, by flag name without dashes. */
   readonly flags: Readonly<Record<string, string | number | boolean | readonly string[]>>;
   /** The user's home folder; default: the operating system's. Not the state folder. */
   readonly home?: string;
+  /** Warn about an operator's file that cannot be used, instead of throwing: for `config` and `doctor`. */
+  readonly tolerant?: boolean;
 }

@@ -1,0 +1,86 @@
+import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/approval.ts';
+import type { ModelPrice } from '../../ports/budget.ts';
+import type { ConfigValue } from './check-value.ts';
+import { CONFIG_KEYS, keySpec } from './keys.ts';
+import type { ProviderConfig, ResolvedConfig, StatePaths } from './types.ts';
+
+export interface AssembleInput {
+  readonly values: ReadonlyMap<string, ConfigValue>;
+  readonly state: StatePaths;
+  readonly secrets: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Turns checked dotted values into the configuration's own shape. Absent keys stay absent. */
+export function assemble({ values, state, secrets, warnings }: AssembleInput): ResolvedConfig {
+  const must = <T extends ConfigValue>(key: string): T => (values.get(key) ?? keySpec(key).default) as T;
+  const optional = <K extends string, T extends ConfigValue>(name: K, key: string): { [P in K]?: T } =>
+    values.has(key) ? ({ [name]: values.get(key) } as { [P in K]?: T }) : {};
+  const list = (key: string): readonly string[] => (values.get(key) as readonly string[] | undefined) ?? [];
+
+  return {
+    ...optional<'provider', string>('provider', 'provider'),
+    providers: providersOf(values),
+    ...optional<'model', string>('model', 'model'),
+    ...optional<'base_url', string>('base_url', 'base_url'),
+    ...optional<'api_key', string>('api_key', 'api_key'),
+    llm: {
+      request_timeout_seconds: must('llm.request_timeout_seconds'),
+      stream_idle_timeout_seconds: must('llm.stream_idle_timeout_seconds'),
+      context_window: must('llm.context_window'),
+    },
+    thinking: must<ResolvedConfig['thinking']>('thinking'),
+    temperature: must('temperature'),
+    ...optional<'max_tokens', number>('max_tokens', 'max_tokens'),
+    max_iterations: must('max_iterations'),
+    max_tool_parallel: must('max_tool_parallel'),
+    stream: must('stream'),
+    interaction_mode: must<ResolvedConfig['interaction_mode']>('interaction_mode'),
+    no_color: must('no_color'),
+    no_agents: must('no_agents'),
+    ...optional<'system', string>('system', 'system'),
+    dangerous: {
+      classes: group<DangerAction>(values, 'dangerous.classes.') as Partial<Record<DangerClass, DangerAction>>,
+      allowlist: list('dangerous.allowlist'),
+      denylist: list('dangerous.denylist'),
+      ...optional<'action', DangerAction>('action', 'dangerous.action'),
+      non_interactive: must<NonInteractiveRule>('dangerous.non_interactive'),
+    },
+    limits: group<number>(values, 'limits.'),
+    ...optional<'input_cost_per_million_usd', number>('input_cost_per_million_usd', 'input_cost_per_million_usd'),
+    ...optional<'output_cost_per_million_usd', number>('output_cost_per_million_usd', 'output_cost_per_million_usd'),
+    model_prices: records<ModelPrice>(values, 'model_prices'),
+    tools: { ...optional<'enabled', readonly string[]>('enabled', 'tools.enabled'), disabled: list('tools.disabled') },
+    adapters: list('adapters'),
+    sinks: group<Readonly<Record<string, unknown>>>(values, 'sinks.'),
+    durability: must<ResolvedConfig['durability']>('durability'),
+    network: { allow_hosts: list('network.allow_hosts') },
+    state,
+    secrets,
+    warnings,
+  };
+}
+
+/** The entries of `providers`, in the order in which they were written. */
+export function providersOf(values: ReadonlyMap<string, ConfigValue>): Readonly<Record<string, ProviderConfig>> {
+  return records<ProviderConfig>(values, 'providers');
+}
+
+/** What stands directly under a prefix. */
+function group<T>(values: ReadonlyMap<string, ConfigValue>, prefix: string): Readonly<Record<string, T>> {
+  const found = [...values].filter(([key]) => key.startsWith(prefix));
+  return Object.fromEntries(found.map(([key, value]) => [key.slice(prefix.length), value as T]));
+}
+
+/** `<section>.<name>.<field>` as records by name. A name may hold dots, as model ids do; a field does not. */
+function records<T>(values: ReadonlyMap<string, ConfigValue>, section: string): Readonly<Record<string, T>> {
+  const fields = CONFIG_KEYS.filter((spec) => spec.key.startsWith(`${section}.<`)).map((spec) => spec.key.split('.').at(-1) ?? '');
+  const byName = new Map<string, Record<string, ConfigValue>>();
+  for (const [key, value] of values) {
+    if (!key.startsWith(`${section}.`)) continue;
+    const field = fields.find((name) => key.endsWith(`.${name}`)) ?? '';
+    const name = key.slice(section.length + 1, -field.length - 1);
+    byName.set(name, { ...byName.get(name), [field]: value });
+  }
+  return Object.fromEntries(byName) as Readonly<Record<string, T>>;
+}

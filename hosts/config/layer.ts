@@ -1,0 +1,126 @@
+import { DANGER_CLASSES } from '../../ports/approval.ts';
+import { ConfigError } from '../../ports/errors.ts';
+import { suggestion } from '../cli/nearest.ts';
+import { type ConfigValue, checkValue, invalid, isObject, short } from './check-value.ts';
+import { expand, SECRET_NAME } from './expand.ts';
+import { CONFIG_KEYS, type KeySpec } from './keys.ts';
+
+/** One value of one layer, checked. `key` is dotted, with the operator's own names filled in. */
+export interface Entry {
+  readonly key: string;
+  readonly spec: KeySpec;
+  readonly value: ConfigValue;
+}
+
+export interface FileLayerOptions {
+  readonly path: string;
+  /** A project may set less and see less. */
+  readonly project: boolean;
+  readonly lookup: (name: string) => string | undefined;
+  /** Variables that a project's file must not see. */
+  readonly isSecret: (name: string) => boolean;
+  readonly warn: (text: string) => void;
+  /** Is told every secret that was put into the file. */
+  readonly secret: (value: string) => void;
+}
+
+interface Walk extends FileLayerOptions {
+  readonly entries: Entry[];
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const MODEL = /^[\x21-\x7e]{1,256}$/;
+
+/** Checks a parsed configuration file and returns what it sets. Throws `ConfigError` for a value that is wrong. */
+export function readLayer(document: Readonly<Record<string, unknown>>, options: FileLayerOptions): Entry[] {
+  const walk: Walk = { ...options, entries: [] };
+  visitMembers(document, [], CONFIG_KEYS, walk);
+  return walk.entries;
+}
+
+function visitMembers(value: Readonly<Record<string, unknown>>, path: readonly string[], specs: readonly KeySpec[], walk: Walk): void {
+  for (const [name, member] of Object.entries(value)) {
+    if (name.startsWith('//') || name === '$schema' || member === null) continue;
+    const fitting = specs.filter((spec) => fits(spec, path.length, name));
+    if (fitting.length === 0) warnUnknown(path, name, specs, walk);
+    else visit(member, [...path, name], fitting, walk);
+  }
+}
+
+function visit(value: unknown, path: readonly string[], specs: readonly KeySpec[], walk: Walk): void {
+  const key = path.join('.');
+  if (walk.project && specs.every((spec) => spec.project === 'ignored' || spec.project === 'rejected')) {
+    const how = specs.some((spec) => spec.project === 'rejected') ? 'is rejected' : 'is ignored';
+    walk.warn(`${walk.path}: ${key} ${how}: a project cannot set it`);
+    return;
+  }
+  checkName(path, specs, walk);
+  const leaf = specs.find((spec) => spec.key.split('.').length === path.length);
+  if (leaf !== undefined) addEntry(leaf, key, value, walk);
+  else if (isObject(value)) visitMembers(value, path, specs, walk);
+  else {
+    throw new ConfigError('invalid_value', `${key} must be an object, not ${short(value)} (${walk.path})`, { value, limit: 'an object' });
+  }
+}
+
+function addEntry(spec: KeySpec, key: string, raw: unknown, walk: Walk): void {
+  let expanded = false;
+  const put = (text: string): string => {
+    const result = expand(text, (name) => (walk.project && walk.isSecret(name) ? undefined : walk.lookup(name)));
+    for (const name of result.missing) walk.warn(`${walk.path}: ${key} names $${name}, which ${whyMissing(name, walk)}`);
+    for (const name of result.names) if (SECRET_NAME.test(name) && !result.missing.includes(name)) walk.secret(walk.lookup(name) ?? '');
+    expanded ||= result.names.length > 0;
+    return result.text;
+  };
+  const value = spec.literal === true ? raw : mapStrings(raw, put);
+  // A secret that is not set is not given: the next source of the key counts.
+  if (expanded && value === '') return;
+  const origin = { key, where: walk.path, fromText: expanded && spec.type !== 'list', shown: raw };
+  const checked = checkValue(spec, value, origin, walk.warn);
+  if (key === 'dangerous.classes.blocked' && checked !== 'deny') throw invalid(spec, raw, origin, '"deny": this class never changes');
+  walk.entries.push({ key, spec, value: checked });
+}
+
+function whyMissing(name: string, walk: Walk): string {
+  return walk.project && walk.isSecret(name) ? 'a project cannot read' : 'is not set';
+}
+
+function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((entry) => mapStrings(entry, change));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapStrings(member, change)]));
+}
+
+function fits(spec: KeySpec, depth: number, name: string): boolean {
+  const segment = spec.key.split('.')[depth];
+  return segment !== undefined && (segment === name || segment.startsWith('<'));
+}
+
+/** Throws where a name that the operator chose is none, such as a danger class that does not exist. */
+function checkName(path: readonly string[], specs: readonly KeySpec[], walk: Walk): void {
+  const segment = specs[0]?.key.split('.')[path.length - 1];
+  const name = path.at(-1) ?? '';
+  const refuse = (limit: string): never => {
+    throw new ConfigError(
+      'invalid_value',
+      `${path.slice(0, -1).join('.')} has the entry ${short(name)}, which must be ${limit} (${walk.path})`,
+      {
+        value: name,
+        limit,
+      },
+    );
+  };
+  if (segment === '<class>' && !(DANGER_CLASSES as readonly string[]).includes(name)) {
+    refuse(`a danger class${suggestion(name, DANGER_CLASSES)}`);
+  }
+  if ((segment === '<id>' || segment === '<name>') && !NAME.test(name)) refuse('1 to 64 of letters, digits, - and _');
+  if (segment === '<model>' && !MODEL.test(name)) refuse('1 to 256 printable characters without spaces');
+}
+
+function warnUnknown(path: readonly string[], name: string, specs: readonly KeySpec[], walk: Walk): void {
+  const siblings = new Set(specs.map((spec) => spec.key.split('.')[path.length] ?? '').filter((segment) => !segment.startsWith('<')));
+  const show = (match: string): string => [...path, match].join('.');
+  const dotted = [...path, name].join('.').slice(0, 200);
+  walk.warn(`${walk.path}: unknown key ${dotted} is ignored${suggestion(name, siblings, show)}`);
+}

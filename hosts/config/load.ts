@@ -1,0 +1,173 @@
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { ConfigError } from '../../ports/errors.ts';
+import { assemble, providersOf } from './assemble.ts';
+import { type ConfigValue, checkValue } from './check-value.ts';
+import { SECRET_NAME } from './expand.ts';
+import { inferProvider } from './infer.ts';
+import { CONFIG_KEYS, type KeySpec, keySpec } from './keys.ts';
+import { type Entry, readLayer } from './layer.ts';
+import { lay, type Merged, startWithDefaults } from './merge.ts';
+import { KEY_VARIABLES, takeProviderKeys } from './provider-keys.ts';
+import { isLoose, readJsonFile } from './read-file.ts';
+import { readSecretsFile } from './secrets-file.ts';
+import { statePaths } from './state-paths.ts';
+import type { ConfigSource, LoadedConfig, LoadOptions, StatePaths } from './types.ts';
+
+/** What the layers share while they are read. */
+interface Loading {
+  readonly options: LoadOptions;
+  readonly state: StatePaths;
+  readonly file: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, string>;
+  readonly secrets: Set<string>;
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * Folds the layers in their order: `secrets.env`, the operator's `config.json`, the project's
+ * `odek.json`, `ODEK_*` variables, flags. Key variables are moved out of `options.env`.
+ * A value that is wrong is a `ConfigError`; a value that does not count is a warning.
+ */
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const warnings: string[] = [];
+  const warn = (text: string): void => {
+    if (!warnings.includes(text)) warnings.push(text);
+  };
+  const state = statePaths(options.env, options.cwd, options.home);
+  const file = await readSecretsFile(state.secretsFile);
+  for (const warning of file.warnings) warn(warning);
+  const loading: Loading = { options, state, file: file.values, keys: takeProviderKeys(options.env), secrets: new Set(), warn };
+
+  const merged = startWithDefaults();
+  lay(merged, environmentEntries(loading, 'secrets.env'), 'secrets.env', state.secretsFile, warn);
+  lay(merged, await globalEntries(loading), 'global', state.configFile, warn);
+  lay(merged, await projectEntries(loading), 'project', state.projectFile, warn);
+  lay(merged, environmentEntries(loading, 'env'), 'env', 'environment', warn);
+  lay(merged, flagEntries(loading), 'flag', 'command line', warn);
+
+  applyInference(merged, loading);
+  const config = assemble({ values: merged.values, state, secrets: secretsOf(merged, loading), warnings });
+  return { config, sources: Object.fromEntries(merged.sources), warnings };
+}
+
+async function globalEntries({ options, state, secrets, warn, ...loading }: Loading): Promise<Entry[]> {
+  const reading = await readJsonFile(state.configFile);
+  if (reading.state === 'absent') return [];
+  if (reading.state === 'bad') {
+    if (options.tolerant !== true) throw new ConfigError(reading.code, reading.problem, { value: state.configFile });
+    warn(`${reading.problem}; the file is left out`);
+    return [];
+  }
+  if (isLoose(reading.mode)) warn(`${state.configFile} is open to others; run: chmod 600 ${state.configFile}`);
+  const entries = readLayer(reading.value, {
+    path: state.configFile,
+    project: false,
+    lookup: (name) => find(name, { options, ...loading }),
+    isSecret: () => false,
+    warn,
+    secret: (value) => secrets.add(value),
+  });
+  return entries.map((entry) => absoluteAdapters(entry, dirname(state.configFile)));
+}
+
+async function projectEntries({ options, state, secrets, warn, ...loading }: Loading): Promise<Entry[]> {
+  const reading = await readJsonFile(state.projectFile);
+  if (reading.state === 'absent') return [];
+  if (reading.state === 'bad') {
+    warn(`${reading.problem}; the file is ignored`);
+    return [];
+  }
+  return readLayer(reading.value, {
+    path: state.projectFile,
+    project: true,
+    lookup: (name) => find(name, { options, ...loading }),
+    isSecret: (name) => loading.file.has(name) || loading.keys.has(name) || KEY_VARIABLES.includes(name) || SECRET_NAME.test(name),
+    warn,
+    secret: (value) => secrets.add(value),
+  });
+}
+
+/** `ODEK_*` mirrors, from the environment or from `secrets.env`. The key has an order of its own (`inferProvider`). */
+function environmentEntries({ options, state, file, warn }: Loading, source: 'env' | 'secrets.env'): Entry[] {
+  const read = (name: string): string | undefined => (source === 'env' ? options.env[name] : file.get(name));
+  const entries: Entry[] = [];
+  for (const spec of CONFIG_KEYS) {
+    const text = spec.env === undefined || spec.secret === true ? undefined : read(spec.env);
+    if (spec.env === undefined || text === undefined || text.trim() === '') continue;
+    const where = source === 'env' ? 'environment' : state.secretsFile;
+    entries.push(entry(spec, checkValue(spec, text, { key: spec.env, where, fromText: true }, warn)));
+  }
+  const plain = read('NO_COLOR');
+  if (plain !== undefined && plain !== '' && !entries.some(({ key }) => key === 'no_color')) entries.push(entry(keySpec('no_color'), true));
+  return entries;
+}
+
+function flagEntries({ options, warn }: Loading): Entry[] {
+  const entries: Entry[] = [];
+  for (const spec of CONFIG_KEYS) {
+    const value = spec.flag === undefined ? undefined : options.flags[spec.flag];
+    if (spec.flag === undefined || value === undefined) continue;
+    entries.push(entry(spec, checkValue(spec, value, { key: `--${spec.flag}`, where: 'command line', fromText: true }, warn)));
+  }
+  return entries;
+}
+
+function applyInference({ values, sources }: Merged, loading: Loading): void {
+  const text = (key: string): string | undefined => values.get(key) as string | undefined;
+  const inferred = inferProvider({
+    provider: text('provider'),
+    base_url: text('base_url'),
+    api_key: text('api_key'),
+    providers: providersOf(values),
+    sourceOf: (key) => sources.get(key),
+    keyVariable: (name) => keyVariable(name, loading),
+    warn: loading.warn,
+  });
+  const set = (key: string, value: string, source: ConfigSource): void => {
+    values.set(key, value);
+    sources.set(key, source);
+  };
+  if (inferred.base_url === undefined) {
+    values.delete('base_url');
+    sources.delete('base_url');
+  } else set('base_url', inferred.base_url.value, inferred.base_url.source);
+  if (inferred.provider !== undefined) set('provider', inferred.provider.id, inferred.provider.source);
+  if (inferred.api_key !== undefined) set('api_key', inferred.api_key.value, inferred.api_key.source);
+  if (inferred.defaultModel !== undefined && !values.has('model')) set('model', inferred.defaultModel, 'default');
+}
+
+function keyVariable(name: string, { keys, file }: Loading): { value: string; source: ConfigSource } | undefined {
+  const taken = keys.get(name);
+  if (taken !== undefined) return { value: taken, source: 'env' };
+  const filed = file.get(name);
+  return filed === undefined || filed === '' ? undefined : { value: filed, source: 'secrets.env' };
+}
+
+/** A variable for `${NAME}`: the environment first, then `secrets.env`, which overrides nothing. */
+function find(name: string, { options, keys, file }: Pick<Loading, 'options' | 'keys' | 'file'>): string | undefined {
+  return options.env[name] ?? keys.get(name) ?? file.get(name);
+}
+
+function secretsOf({ values }: Merged, { secrets, keys, file }: Loading): readonly string[] {
+  const mirrors = new Set(CONFIG_KEYS.filter((spec) => spec.secret !== true).map((spec) => spec.env));
+  for (const value of keys.values()) secrets.add(value);
+  for (const [name, value] of file) if (!mirrors.has(name)) secrets.add(value);
+  for (const [key, value] of values) {
+    if (typeof value !== 'string') continue;
+    if (/(^|\.)api_key$/.test(key)) secrets.add(value);
+    if (/(^|\.)base_url$/.test(key) && URL.canParse(value)) secrets.add(decodeURIComponent(new URL(value).password));
+  }
+  return [...secrets].filter((value) => value !== '');
+}
+
+function absoluteAdapters(given: Entry, folder: string): Entry {
+  if (given.key !== 'adapters') return given;
+  const paths = (given.value as readonly string[]).map((name) =>
+    name.startsWith('.') && !isAbsolute(name) ? resolve(folder, name) : name,
+  );
+  return { ...given, value: paths };
+}
+
+function entry(spec: KeySpec, value: ConfigValue): Entry {
+  return { key: spec.key, spec, value };
+}

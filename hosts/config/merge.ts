@@ -1,0 +1,46 @@
+import type { ConfigValue } from './check-value.ts';
+import { CONFIG_KEYS, type KeySpec } from './keys.ts';
+import type { Entry } from './layer.ts';
+import type { ConfigSource } from './types.ts';
+
+/** The layers folded so far: dotted key → value and the layer that it came from. */
+export interface Merged {
+  readonly values: Map<string, ConfigValue>;
+  readonly sources: Map<string, ConfigSource>;
+}
+
+export function startWithDefaults(): Merged {
+  const merged: Merged = { values: new Map(), sources: new Map() };
+  for (const spec of CONFIG_KEYS) {
+    if (spec.default !== undefined && !spec.key.includes('<')) put(merged, spec.key, spec.default, 'default');
+  }
+  return merged;
+}
+
+/** Lays a layer over the ones before it. `where` names the layer in warnings. */
+export function lay(merged: Merged, entries: readonly Entry[], source: ConfigSource, where: string, warn: (text: string) => void): void {
+  for (const { key, spec, value } of entries) {
+    if (spec.project === 'append') put(merged, key, union(merged.values.get(key), value), source);
+    else if (source !== 'project' || spec.project !== 'lower') put(merged, key, value, source);
+    else lower(merged, key, spec, value as number, where, warn);
+  }
+}
+
+/** A project's number: counts only where it is smaller than what the operator allows. */
+function lower(merged: Merged, key: string, spec: KeySpec, value: number, where: string, warn: (text: string) => void): void {
+  const isLimit = spec.min === 0;
+  if (isLimit && value === 0) return;
+  const held = merged.values.get(key);
+  const open = held === undefined || (isLimit && held === 0);
+  if (open || value <= Number(held)) put(merged, key, value, 'project');
+  else warn(`${where}: ${key} ${value} is above the operator's ${held}; ${held} counts`);
+}
+
+function put(merged: Merged, key: string, value: ConfigValue, source: ConfigSource): void {
+  merged.values.set(key, value);
+  merged.sources.set(key, source);
+}
+
+function union(held: ConfigValue | undefined, added: ConfigValue): readonly string[] {
+  return [...new Set([...((held as readonly string[] | undefined) ?? []), ...(added as readonly string[])])];
+}

@@ -1,0 +1,99 @@
+import { ConfigError } from '../../ports/errors.ts';
+import { suggestion } from '../cli/nearest.ts';
+import { BUILT_IN_PROVIDERS, builtIn, isSpoken, LEGACY, providerOfHost, SPOKEN_FORMATS } from './providers.ts';
+import type { ProviderFormat, ProviderSelection, ResolvedConfig } from './types.ts';
+
+/**
+ * The endpoint to call. Throws `ConfigError`: `no_provider`, `unknown_provider`, `incomplete_provider`,
+ * `unsupported_format`, `no_model`, `no_api_key`, each naming the ways out.
+ */
+export function selectProvider(config: ResolvedConfig): ProviderSelection {
+  const id = config.provider;
+  if (id === undefined) throw noProvider(config);
+  const own = config.providers[id];
+  const known = builtIn(id);
+  if (known === undefined && own === undefined && id !== LEGACY.id) return fromAdapter(id, config);
+
+  const format = own?.format ?? known?.format ?? (id === LEGACY.id ? 'openai' : undefined);
+  const base_url = config.base_url ?? known?.baseUrl;
+  if (format === undefined || base_url === undefined) throw incomplete(id, format, base_url);
+  if (!SPOKEN_FORMATS.includes(format)) throw unsupported(id, format);
+  if (config.model === undefined) throw noModel(id);
+  if (config.api_key === undefined && providerOfHost(base_url) !== undefined) throw noKey(id, config);
+  return {
+    id,
+    format,
+    base_url,
+    ...(config.api_key === undefined ? {} : { api_key: config.api_key }),
+    include_reasoning: own?.include_reasoning ?? true,
+    model: config.model,
+  };
+}
+
+/** A name that only an adapter from outside can carry. */
+function fromAdapter(id: string, config: ResolvedConfig): ProviderSelection {
+  if (config.adapters.length === 0) {
+    const names = [...BUILT_IN_PROVIDERS.map((provider) => provider.id), ...Object.keys(config.providers)];
+    throw new ConfigError(
+      'unknown_provider',
+      `provider "${id}" is not known${suggestion(id, names)}; built in are ${names.join(', ')}; another one needs providers.${id}.format and providers.${id}.base_url`,
+      { value: id, limit: names },
+    );
+  }
+  return {
+    id,
+    ...(config.base_url === undefined ? {} : { base_url: config.base_url }),
+    ...(config.api_key === undefined ? {} : { api_key: config.api_key }),
+    include_reasoning: true,
+    model: config.model ?? id,
+  };
+}
+
+function noProvider(config: ResolvedConfig): ConfigError {
+  const names = BUILT_IN_PROVIDERS.filter(isSpoken).map((provider) => provider.keyVariables[0]);
+  return new ConfigError(
+    'no_provider',
+    `no provider is configured. Ways to go on:
+  a key:     export ${names[0]}=… (or ${names.slice(1).join(', ')}), or put it into ${config.state.secretsFile}
+  a server:  --base-url http://localhost:8080/v1 --model <id>
+  offline:   npm start in odek's repository, or --replay <file>`,
+  );
+}
+
+function incomplete(id: string, format: ProviderFormat | undefined, base_url: string | undefined): ConfigError {
+  if (id === LEGACY.id) return new ConfigError('incomplete_provider', 'provider "legacy" needs an address: --base-url <url>');
+  const missing = [
+    format === undefined ? `providers.${id}.format` : undefined,
+    base_url === undefined ? `providers.${id}.base_url (or --base-url)` : undefined,
+  ];
+  return new ConfigError('incomplete_provider', `provider "${id}" is not built in and needs ${missing.filter(Boolean).join(' and ')}`, {
+    value: id,
+  });
+}
+
+function unsupported(id: string, format: ProviderFormat): ConfigError {
+  return new ConfigError(
+    'unsupported_format',
+    `provider "${id}" speaks the ${format} format, which this version does not; it speaks: ${SPOKEN_FORMATS.join(', ')}`,
+    { value: format, limit: SPOKEN_FORMATS },
+  );
+}
+
+function noModel(id: string): ConfigError {
+  return new ConfigError(
+    'no_model',
+    `provider "${id}" has no default model: give --model <id>, ODEK_MODEL, or "model" in the configuration`,
+    {
+      value: id,
+    },
+  );
+}
+
+function noKey(id: string, config: ResolvedConfig): ConfigError {
+  const [variable] = builtIn(id)?.keyVariables ?? ['ODEK_API_KEY'];
+  return new ConfigError(
+    'no_api_key',
+    `provider "${id}" needs a key: export ${variable}=…, or put ${variable}=… into ${config.state.secretsFile} (mode 0600)`,
+    { value: id },
+  );
+}
