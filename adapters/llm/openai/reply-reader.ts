@@ -1,0 +1,221 @@
+import type { Clock } from '../../../ports/clock.ts';
+import { hasCode } from '../../../ports/errors.ts';
+import type { HttpResponse } from '../../../ports/http.ts';
+import type { ModelEvent, ModelRequest } from '../../../ports/llm.ts';
+import { ProviderError } from '../../../ports/llm.ts';
+import { asObject, parseJson } from '../json-reading.ts';
+import type { SseEvent } from '../sse.ts';
+import { createSseParser } from '../sse.ts';
+import type { FailureSource } from './failure.ts';
+import { failureInReply, toProviderError } from './failure.ts';
+import type { ReplyEnd, ReplyState } from './reply-mapper.ts';
+import { EMPTY_REPLY, finishReply, mapChunk } from './reply-mapper.ts';
+
+export interface ReplyContext {
+  readonly clock: Clock;
+  readonly source: FailureSource;
+  readonly request: ModelRequest;
+  readonly maxBytes: number;
+  readonly doneWithoutFinish: boolean;
+  hideKey(text: string): string;
+  /** Called when the answer came as one JSON body; returns what the operator should be told about it. */
+  onBuffered(): string | undefined;
+}
+
+/** A service that has told its finish reason may take this long to close its stream. */
+const CLOSING_GRACE_MS = 5_000;
+const DRAIN_MS = 1_000;
+const DRAIN_BYTES = 64 * 1024;
+
+/**
+ * Reads a successful reply to its end, whether it is a stream or one JSON body; the first character
+ * decides, as services are careless with the content type.
+ */
+export async function* readReply(response: HttpResponse, context: ReplyContext): AsyncGenerator<ModelEvent> {
+  const bytes = limitBytes(response, context)[Symbol.asyncIterator]();
+  let complete = false;
+  try {
+    const start = yield* readStart(bytes);
+    const reply = start.isStream ? readStream(start.chunks, bytes, context) : readWhole(start.chunks, bytes, response, context);
+    for await (const event of reply) {
+      complete = event.type === 'response';
+      if (complete) drain(bytes, response, context.clock);
+      yield event;
+    }
+  } catch (error) {
+    throw hasCode(error, 'connection_reset') || hasCode(error, 'network') ? cutOff(error, context) : error;
+  } finally {
+    if (!complete) response.cancel();
+  }
+}
+
+function cutOff(error: unknown, { source }: ReplyContext): unknown {
+  if (error instanceof ProviderError) return error;
+  return new ProviderError('stream_incomplete', `${source.id}: the connection broke off inside the reply`, {
+    retryable: true,
+    cause: error,
+  });
+}
+
+type Bytes = AsyncIterator<Uint8Array>;
+
+async function* limitBytes(response: HttpResponse, { maxBytes, source }: ReplyContext): AsyncGenerator<Uint8Array> {
+  let total = 0;
+  for await (const chunk of response.body) {
+    total += chunk.byteLength;
+    if (total > maxBytes) {
+      throw new ProviderError('response_too_large', `${source.id}: the reply is longer than ${maxBytes} bytes`, {
+        value: total,
+        limit: maxBytes,
+      });
+    }
+    yield chunk;
+  }
+}
+
+/** The chunks up to the first character that is neither white space nor a byte order mark. */
+async function* readStart(bytes: Bytes): AsyncGenerator<ModelEvent, { readonly chunks: Uint8Array[]; readonly isStream: boolean }> {
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const next = await bytes.next();
+    if (next.done === true) return { chunks, isStream: true };
+    chunks.push(next.value);
+    const first = next.value.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+    if (first !== undefined) return { chunks, isStream: first !== 0x7b && first !== 0x5b && first !== 0x3c };
+    yield { type: 'keep_alive' };
+  }
+}
+
+async function* readStream(chunks: readonly Uint8Array[], bytes: Bytes, context: ReplyContext): AsyncGenerator<ModelEvent> {
+  const parser = createSseParser();
+  let state = EMPTY_REPLY;
+  const pending = [...chunks];
+  for (;;) {
+    const chunk = pending.shift() ?? (await nextChunk(bytes, state, context.clock));
+    const events = chunk === undefined ? parser.end() : parser.push(chunk);
+    const step = takeEvents(state, events, chunk === undefined, context);
+    state = step.state;
+    yield* step.out;
+    if (step.done || chunk === undefined) {
+      yield finishReply(state, step.done ? 'done' : 'eof', context);
+      return;
+    }
+    if (step.out.length === 0) yield { type: 'keep_alive' };
+  }
+}
+
+/** Undefined at the end of the stream, and when a finished reply is not closed in time. */
+async function nextChunk(bytes: Bytes, state: ReplyState, clock: Clock): Promise<Uint8Array | undefined> {
+  if (state.finish === undefined) {
+    const next = await bytes.next();
+    return next.done === true ? undefined : next.value;
+  }
+  // The answer is complete: neither silence nor a broken connection can take it back.
+  const closed = bytes.next().then(
+    (next) => (next.done === true ? undefined : next.value),
+    (error: unknown) => {
+      if (hasCode(error, 'connection_reset') || hasCode(error, 'network')) return undefined;
+      throw error;
+    },
+  );
+  const { promise: waited, resolve } = Promise.withResolvers<undefined>();
+  const stop = clock.after(CLOSING_GRACE_MS, () => resolve(undefined));
+  return Promise.race([closed, waited]).finally(stop);
+}
+
+interface Step {
+  readonly state: ReplyState;
+  readonly out: readonly ModelEvent[];
+  readonly done: boolean;
+}
+
+function takeEvents(before: ReplyState, events: readonly SseEvent[], atEnd: boolean, context: ReplyContext): Step {
+  let state = before;
+  const out: ModelEvent[] = [];
+  for (const event of events) {
+    const data = event.data.trim();
+    if (data === '[DONE]') return { state, out, done: true };
+    // A comment that a gateway has wrapped in a data line is a keep-alive.
+    if (data === '' || data.startsWith(':')) continue;
+    const chunk = asObject(parseJson(data)?.value);
+    if (chunk === undefined) {
+      if (isForeign(event)) continue;
+      // The last line of a cut stream is not judged as a line.
+      if (atEnd) break;
+      throw new ProviderError('invalid_response', `${context.source.id}: the stream holds a line that is not a JSON object`, {
+        value: context.hideKey(data.slice(0, 80)),
+        retryable: true,
+      });
+    }
+    const failure = failureInReply(chunk, context.hideKey);
+    if (failure !== undefined) throw toProviderError(failure, context.source);
+    const [next, mapped] = mapChunk(state, chunk);
+    state = next;
+    out.push(...mapped);
+  }
+  return { state, out, done: false };
+}
+
+function isForeign({ name }: SseEvent): boolean {
+  return name !== undefined && name !== '' && name !== 'message' && name !== 'error';
+}
+
+async function* readWhole(
+  chunks: readonly Uint8Array[],
+  bytes: Bytes,
+  response: HttpResponse,
+  context: ReplyContext,
+): AsyncGenerator<ModelEvent> {
+  const decoder = new TextDecoder();
+  let text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
+  for (let next = await bytes.next(); next.done !== true; next = await bytes.next()) {
+    text += decoder.decode(next.value, { stream: true });
+    yield { type: 'keep_alive' };
+  }
+  text += decoder.decode();
+  const [state, events] = mapWhole(text, response, context);
+  const notice = context.onBuffered();
+  if (notice !== undefined) yield { type: 'notice', text: notice };
+  yield* events;
+  yield finishReply(state, 'body' satisfies ReplyEnd, context);
+}
+
+function mapWhole(text: string, response: HttpResponse, context: ReplyContext): ReturnType<typeof mapChunk> {
+  const { source, hideKey } = context;
+  const parsed = parseJson(text);
+  if (parsed === undefined && !text.trimStart().startsWith('<')) {
+    throw new ProviderError('stream_incomplete', `${source.id}: the reply's JSON ends early`, {
+      value: `${text.length} characters`,
+      retryable: true,
+    });
+  }
+  const body = asObject(Array.isArray(parsed?.value) ? parsed.value[0] : parsed?.value);
+  const failure = body === undefined ? undefined : failureInReply(body, hideKey);
+  if (failure !== undefined) throw toProviderError(failure, source);
+  if (body === undefined || !Array.isArray(body.choices) || body.choices.length === 0) {
+    const type = response.headers['content-type'] ?? 'no content type';
+    throw new ProviderError('invalid_response', `${source.id}: ${source.baseUrl} did not answer with a chat completion (${type})`, {
+      value: hideKey(text.slice(0, 80)),
+    });
+  }
+  return mapChunk(EMPTY_REPLY, body);
+}
+
+/** Reads the few bytes behind the last event, so that the connection can serve the next request. */
+function drain(bytes: Bytes, response: HttpResponse, clock: Clock): void {
+  const stop = clock.after(DRAIN_MS, () => response.cancel());
+  const run = async (): Promise<void> => {
+    let total = 0;
+    for (let next = await bytes.next(); next.done !== true; next = await bytes.next()) {
+      total += next.value.byteLength;
+      if (total > DRAIN_BYTES) {
+        response.cancel();
+        return;
+      }
+    }
+  };
+  // The answer is already told; whatever happens to its connection concerns nobody.
+  run()
+    .catch(() => response.cancel())
+    .finally(stop);
+}
