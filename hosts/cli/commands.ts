@@ -1,0 +1,175 @@
+import type { CommandSpec, FlagSpec } from './command.ts';
+import { flagOf } from './flags.ts';
+
+const MODEL_FLAGS: readonly FlagSpec[] = ['provider', 'model', 'base_url', 'thinking', 'temperature', 'max_tokens', 'system'].map(flagOf);
+
+const LIMIT_FLAGS: readonly FlagSpec[] = [
+  'max_iterations',
+  'limits.max_runtime_seconds',
+  'limits.max_tool_calls',
+  'limits.max_input_tokens',
+  'limits.max_output_tokens',
+  'limits.max_cost_usd',
+].map(flagOf);
+
+const VIEW_FLAGS: readonly FlagSpec[] = ['stream', 'interaction_mode', 'no_color', 'no_agents'].map(flagOf);
+
+const TOOL_FLAGS: readonly FlagSpec[] = ['tools.enabled', 'tools.disabled'].map(flagOf);
+
+const EVENT_FLAGS: readonly FlagSpec[] = [
+  {
+    name: 'events-jsonl',
+    kind: 'string',
+    placeholder: 'file',
+    completes: 'file',
+    summary: 'Append every event to this file, one JSON object a line. Its folder must exist.',
+  },
+  { name: 'events-include-args', kind: 'boolean', summary: 'Put the raw, redacted arguments of tool calls into the events.' },
+];
+
+const TAPE_FLAGS: readonly FlagSpec[] = [
+  {
+    name: 'record',
+    kind: 'string',
+    placeholder: 'file',
+    completes: 'file',
+    summary: 'Record the conversation with the model into this file.',
+  },
+  {
+    name: 'replay',
+    kind: 'string',
+    placeholder: 'file',
+    completes: 'file',
+    summary: 'Play a recorded conversation instead of calling a model.',
+  },
+];
+
+const JSON_FLAG: FlagSpec = { name: 'json', kind: 'boolean', summary: 'Print one JSON object instead of text.' };
+
+const REF_FLAG: FlagSpec = {
+  name: 'external-ref',
+  kind: 'list',
+  placeholder: 'kind=uri',
+  summary: 'Note a reference to something outside with the session. May be repeated.',
+};
+
+const ID_FLAG: FlagSpec = {
+  name: 'id',
+  kind: 'string',
+  placeholder: 'session',
+  summary: 'The session to go on with. Default: the latest.',
+};
+
+const RUN_FLAGS: readonly FlagSpec[] = [
+  ...MODEL_FLAGS,
+  ...LIMIT_FLAGS,
+  ...TOOL_FLAGS,
+  ...VIEW_FLAGS,
+  JSON_FLAG,
+  ...EVENT_FLAGS,
+  ...TAPE_FLAGS,
+];
+
+/** Every command. Nothing of a command is loaded before it is asked for. */
+export const COMMANDS = {
+  run: {
+    summary: 'Do one task and print the answer.',
+    usage: 'run [flags] <task…>',
+    positionals: [{ name: 'task', summary: 'What to do, in words.', required: true, many: true }],
+    flags: [
+      { name: 'session', kind: 'boolean', summary: 'Keep the session, so that it is listed and can be continued.' },
+      REF_FLAG,
+      ...RUN_FLAGS,
+    ],
+    load: () => import('./run.ts'),
+  },
+  continue: {
+    summary: 'Go on with a session.',
+    usage: 'continue [--id <session>] [flags] <task…>',
+    positionals: [{ name: 'task', summary: 'What to do next, in words.', many: true }],
+    flags: [ID_FLAG, REF_FLAG, ...RUN_FLAGS],
+    load: () => import('./continue.ts'),
+  },
+  repl: {
+    summary: 'Talk with the agent, turn by turn.',
+    usage: 'repl [flags]',
+    positionals: [],
+    flags: [
+      { ...ID_FLAG, summary: 'Go on with this session. Default: a new one.' },
+      ...MODEL_FLAGS,
+      ...LIMIT_FLAGS,
+      ...VIEW_FLAGS,
+      ...EVENT_FLAGS,
+      ...TAPE_FLAGS,
+    ],
+    load: () => import('./repl.ts'),
+  },
+  session: {
+    summary: 'List, show, export, trim and delete sessions.',
+    usage: 'session list | show [id] | export <id> | delete <id> | trim <id> <n> | cleanup <days>',
+    positionals: [
+      {
+        name: 'action',
+        summary: 'list, show, export, delete, trim or cleanup.',
+        required: true,
+        choices: ['list', 'show', 'export', 'delete', 'trim', 'cleanup'],
+      },
+      { name: 'argument', summary: 'A session id, a number of messages to keep, or an age in days.', many: true },
+    ],
+    flags: [JSON_FLAG],
+    load: () => import('./session-command.ts'),
+  },
+  init: {
+    summary: 'Write an example configuration.',
+    usage: 'init [--global | --local] [--force]',
+    positionals: [],
+    flags: [
+      { name: 'global', short: 'g', kind: 'boolean', summary: 'Write config.json into the state folder. This is the default.' },
+      { name: 'local', kind: 'boolean', summary: 'Write odek.json into the working directory.' },
+      { name: 'force', short: 'f', kind: 'boolean', summary: 'Replace a file that is there.' },
+    ],
+    load: () => import('./init.ts'),
+  },
+  config: {
+    summary: 'Show the resolved configuration and where each value came from.',
+    usage: 'config [section] [--json]',
+    positionals: [{ name: 'section', summary: 'A key or the beginning of one, such as limits or dangerous.action.' }],
+    flags: [JSON_FLAG],
+    load: () => import('./config.ts'),
+  },
+  doctor: {
+    summary: 'Check the set-up and say what to do.',
+    usage: 'doctor',
+    positionals: [],
+    flags: [],
+    load: () => import('./doctor.ts'),
+  },
+  completion: {
+    summary: 'Print a completion script for a shell.',
+    usage: 'completion bash | zsh | fish',
+    positionals: [{ name: 'shell', summary: 'bash, zsh or fish.', required: true, choices: ['bash', 'zsh', 'fish'] }],
+    flags: [],
+    load: () => import('./completion.ts'),
+  },
+  help: {
+    summary: 'Explain odek or one command.',
+    usage: 'help [command]',
+    positionals: [{ name: 'command', summary: 'The command to explain.' }],
+    flags: [],
+    load: () => import('./help.ts'),
+  },
+  version: {
+    summary: 'Print the version.',
+    usage: 'version',
+    positionals: [],
+    flags: [],
+    load: () => import('./version.ts'),
+  },
+} as const satisfies Record<string, CommandSpec>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+/** The table as a map, for lookups by text. */
+export function findCommand(name: string): CommandSpec | undefined {
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name as CommandName] : undefined;
+}
