@@ -4,6 +4,7 @@ import { CancelledError, isOdekError } from '../../ports/errors.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { actionOf, NEVER_TRUSTED } from './actions.ts';
 import { displayText } from './display.ts';
+import type { CallKey } from '../../ports/session.ts';
 import type { Judgement } from './judge.ts';
 import { createTurns } from './turns.ts';
 
@@ -16,6 +17,8 @@ export type GateDecision = { readonly allowed: true } | { readonly allowed: fals
 export interface GateCall {
   readonly id: string;
   readonly name: string;
+  /** Its journal key, handed through to `onAsked` and `onAnswered`. */
+  readonly key?: CallKey;
 }
 
 /** Stands between a judgement and the execution of a call. */
@@ -36,6 +39,8 @@ export interface GateOptions {
   readonly onAsked?: (request: ApprovalRequest, call: GateCall) => void | Promise<void>;
   /** Told, and waited for, before the answer takes effect. */
   readonly onAnswered?: (request: ApprovalRequest, verdict: ApprovalVerdict, call: GateCall) => void | Promise<void>;
+  /** Classes a person trusts already; grows with each `trust`. Absent: none, and the gate keeps its own. */
+  readonly trusted?: Set<DangerClass>;
   /** With it, an approver that misses its own time limit is cut off shortly after. */
   readonly clock?: Clock;
 }
@@ -46,7 +51,7 @@ const GRACE_MS = 2000;
 /** Makes the gate of one session. It remembers which classes a person trusts until the session ends. */
 export function createGate(options: GateOptions): Gate {
   const { approver, policy } = options;
-  const trusted = new Set<DangerClass>();
+  const trusted = options.trusted ?? new Set<DangerClass>();
   const turns = createTurns();
 
   const asks = (judgement: Judgement) => promptingClasses(judgement, policy).filter((cls) => !trusted.has(cls));

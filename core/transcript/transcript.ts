@@ -1,5 +1,6 @@
 import type { Message, SystemMessage } from '../../ports/message.ts';
 import type { SlotName } from '../../ports/session.ts';
+import { estimateMessage } from '../budget/estimate.ts';
 import type { FoldedTranscript } from './fold.ts';
 
 /**
@@ -8,6 +9,8 @@ import type { FoldedTranscript } from './fold.ts';
  */
 export interface Transcript {
   readonly messages: readonly Message[];
+  /** Estimated tokens of all messages, kept as they come and go. */
+  readonly tokens: number;
   push(message: Message): void;
   /** `undefined` empties the slot. */
   setSlot(name: SlotName, content: string | undefined): void;
@@ -20,6 +23,7 @@ const AFTER_TASK: readonly SlotName[] = ['digest', 'plan'];
 
 export function createTranscript(folded?: FoldedTranscript): Transcript {
   const messages: Message[] = folded ? folded.entries.map((entry) => entry.message) : [];
+  let tokens = messages.reduce((sum, message) => sum + estimateMessage(message), 0);
   const placed = new Map<SlotName, SystemMessage>();
 
   const afterLast = (names: readonly SlotName[], start: number): number => {
@@ -44,6 +48,7 @@ export function createTranscript(folded?: FoldedTranscript): Transcript {
     if (current?.content === content) return;
     const next: SystemMessage | undefined = content === undefined ? undefined : { role: 'system', content };
     const at = current ? messages.indexOf(current) : Math.max(0, place(name));
+    tokens += (next ? estimateMessage(next) : 0) - (current ? estimateMessage(current) : 0);
     messages.splice(at, current ? 1 : 0, ...(next ? [next] : []));
     if (next) placed.set(name, next);
     else placed.delete(name);
@@ -53,7 +58,11 @@ export function createTranscript(folded?: FoldedTranscript): Transcript {
 
   return {
     messages,
+    get tokens() {
+      return tokens;
+    },
     push: (message) => {
+      tokens += estimateMessage(message);
       messages.push(message);
     },
     setSlot,

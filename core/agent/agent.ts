@@ -1,0 +1,202 @@
+import type { DangerClass } from '../../ports/approval.ts';
+import { BudgetExceeded } from '../../ports/budget.ts';
+import { CancelledError, OdekError } from '../../ports/errors.ts';
+import type { RunResult } from '../../ports/run.ts';
+import type { JournalRecord, SessionWriter, StoredRecord } from '../../ports/session.ts';
+import { createGate, type Gate } from '../approvals/gate.ts';
+import { createBudget } from '../budget/budget.ts';
+import { foldJournal, repairRecords } from '../transcript/fold.ts';
+import { createTranscript, type Transcript } from '../transcript/transcript.ts';
+import { createEmitter, type Emit } from './emitter.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { runLoop } from './loop.ts';
+import { conclude, type Ended, reportFor, stoppedBy } from './outcome.ts';
+import type { AgentDeps, AgentSettings, RunInput } from './settings.ts';
+import type { RunState } from './state.ts';
+
+/** The agent: one ReAct loop around a provider and a set of tools. */
+export interface Agent {
+  /**
+   * Runs one turn in an open session and resolves when it ended, however it ended: a budget, a
+   * cancellation and a failure are results, not exceptions. Rejects only when the session cannot be
+   * written, or with `nothing_to_continue` when no task was given and no run was interrupted.
+   */
+  run(input: RunInput): Promise<RunResult>;
+  /** From any thread of control: at the next iteration boundary, stop and report. Reset when a run starts. */
+  requestFinalisation(): void;
+}
+
+const RUN_ID_BYTES = 16;
+const MAX_TITLE = 200;
+
+/** The journal with every open call given a result, stored before anything else happens. */
+async function openTranscript(session: SessionWriter): Promise<Transcript> {
+  const folded = foldJournal(session.records);
+  if (folded.open.length === 0) return createTranscript(folded);
+  const repairs = repairRecords(folded.open);
+  const last = await session.append(repairs);
+  const first = last - repairs.length + 1;
+  const appended: StoredRecord[] = repairs.map((record, index) => ({ seq: first + index, at: 0, record }));
+  return createTranscript(foldJournal([...session.records, ...appended]));
+}
+
+function needsTurn(transcript: Transcript): boolean {
+  const last = transcript.messages.at(-1);
+  return last === undefined || last.role === 'system' || (last.role === 'assistant' && !last.toolCalls?.length);
+}
+
+/** The records that begin a turn: the system prompt of a new session, and the user's task. */
+function openingRecords(
+  deps: AgentDeps,
+  settings: AgentSettings,
+  transcript: Transcript,
+  runId: string,
+  task: string | undefined,
+): JournalRecord[] {
+  const records: JournalRecord[] = [];
+  if (transcript.messages.length === 0) {
+    const content = deps.redactor.text(settings.systemPrompt);
+    records.push({ kind: 'message', run: runId, iteration: 0, message: { role: 'system', content } });
+  }
+  if (task !== undefined) {
+    records.push({ kind: 'message', run: runId, iteration: 0, message: { role: 'user', content: deps.redactor.text(task) } });
+  }
+  return records;
+}
+
+/** A signal that fires with the host's, and with `BudgetExceeded` when the runtime limit is up. */
+function runSignal(deps: AgentDeps, settings: AgentSettings, outer: AbortSignal): { signal: AbortSignal; stop(): void } {
+  const limit = settings.limits.max_runtime_seconds ?? 0;
+  const cancel = new AbortController();
+  const onAbort = (): void => cancel.abort(new CancelledError('the run was cancelled'));
+  if (outer.aborted) onAbort();
+  else outer.addEventListener('abort', onAbort, { once: true });
+  const stopTimer =
+    limit > 0 ? deps.clock.after(limit * 1000, () => cancel.abort(new BudgetExceeded('runtime', limit, limit))) : (): void => {};
+  return {
+    signal: cancel.signal,
+    stop: () => {
+      outer.removeEventListener('abort', onAbort);
+      stopTimer();
+    },
+  };
+}
+
+interface GateParts {
+  readonly deps: AgentDeps;
+  readonly settings: AgentSettings;
+  readonly session: SessionWriter;
+  readonly journal: Journal;
+  readonly emit: Emit;
+  readonly trusted: Set<DangerClass>;
+}
+
+function journalledGate({ deps, settings, session, journal, emit, trusted }: GateParts): Gate {
+  return createGate({
+    ...(deps.approver && { approver: deps.approver }),
+    policy: settings.danger,
+    ids: deps.ids,
+    clock: deps.clock,
+    trusted,
+    timeoutMs: settings.approvalTimeoutMs,
+    sessionId: session.header.id,
+    onAsked: async (request, call) => {
+      const { class: cls, resource } = request.items[0];
+      // Stored with everything before it, so a card never refers to a message that a crash could lose.
+      if (call.key)
+        await journal.append([
+          { kind: 'approval_asked', key: call.key, approvalId: request.id, class: cls, resource: deps.redactor.text(resource) },
+        ]);
+      emit({ type: 'approval_asked', request });
+    },
+    onAnswered: async (request, verdict, call) => {
+      const { decision, by } = verdict;
+      if (call.key) await journal.append([{ kind: 'approval_answered', key: call.key, approvalId: request.id, decision, by }]);
+      emit({ type: 'approval_answered', request_id: request.id, verdict });
+    },
+  });
+}
+
+async function loopToEnd(state: RunState, gate: Gate, finalise: () => boolean): Promise<{ ended: Ended; report: string | undefined }> {
+  try {
+    return { ended: await runLoop(state, gate, { finalisationRequested: finalise }), report: undefined };
+  } catch (thrown) {
+    const error = stoppedBy(thrown, state.signal);
+    // Only the tool-call limit leaves a budget to report with.
+    const mayReport = error instanceof BudgetExceeded && error.limitName === 'tool_calls';
+    const report = mayReport ? await reportFor(state, 'execution') : undefined;
+    return { ended: { kind: 'stopped', error }, report };
+  }
+}
+
+export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
+  let finalisation = false;
+  // What a person trusts holds for the session, over all turns of this agent.
+  const trusted = new Map<string, Set<DangerClass>>();
+  const trustedIn = (session: string): Set<DangerClass> => {
+    const known = trusted.get(session) ?? new Set<DangerClass>();
+    trusted.set(session, known);
+    return known;
+  };
+
+  const begin = async (input: RunInput, runId: string, emit: Emit): Promise<{ transcript: Transcript; journal: Journal }> => {
+    const transcript = await openTranscript(input.session);
+    if (input.task === undefined && needsTurn(transcript)) {
+      throw new OdekError('nothing_to_continue', 'the session has no interrupted run to go on with; give a task', {
+        value: input.session.header.id,
+      });
+    }
+    const journal = createJournal(input.session);
+    const records = openingRecords(deps, settings, transcript, runId, input.task);
+    if (records.length > 0) await journal.append(records);
+    for (const record of records) if (record.kind === 'message') transcript.push(record.message);
+    const untitled = input.session.header.title === '' && input.task !== undefined;
+    const title = untitled ? [...deps.redactor.text(input.task ?? '')].slice(0, MAX_TITLE).join('') : undefined;
+    await input.session.update({ lastRun: { id: runId, state: 'running' }, ...(title !== undefined && { title }) });
+    emit({ type: 'run_started', data: { model: settings.model, sandbox: settings.sandbox, max_iterations: settings.maxIterations } });
+    return { transcript, journal };
+  };
+
+  const run = async (input: RunInput): Promise<RunResult> => {
+    finalisation = false;
+    const runId = deps.ids.hex(RUN_ID_BYTES);
+    const { session } = input;
+    const emit = createEmitter(deps.emit, deps.clock, runId, session.header.id);
+    const startedAt = deps.clock.monotonic();
+    const { transcript, journal } = await begin(input, runId, emit);
+    const { signal, stop } = runSignal(deps, settings, input.signal);
+    const budget = createBudget({ limits: settings.limits, prices: settings.prices, clock: deps.clock, model: settings.model });
+    const state: RunState = {
+      deps,
+      settings,
+      runId,
+      sessionId: session.header.id,
+      transcript,
+      journal,
+      budget,
+      emit,
+      signal,
+      startedAt,
+      iteration: 0,
+      llmMs: 0,
+      llmOutputTokens: 0,
+    };
+    try {
+      const gate = journalledGate({ deps, settings, session, journal, emit, trusted: trustedIn(session.header.id) });
+      const { ended, report } = await loopToEnd(state, gate, () => finalisation);
+      await journal.flush();
+      const result = conclude(state, ended, report);
+      await session.update({ lastRun: { id: runId, state: result.outcome } });
+      return result;
+    } finally {
+      stop();
+    }
+  };
+
+  return {
+    run,
+    requestFinalisation: () => {
+      finalisation = true;
+    },
+  };
+}

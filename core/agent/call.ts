@@ -1,0 +1,175 @@
+import type { ArgsSummary, ErrorClass } from '../../ports/event.ts';
+import type { ToolMessage, ToolOutcome } from '../../ports/message.ts';
+import type { CallKey } from '../../ports/session.ts';
+import type { Gate } from '../approvals/gate.ts';
+import { type Judgement, judgeCall } from '../approvals/judge.ts';
+import { delimitResult, shapeResult } from '../results/shape.ts';
+import { utf8Length } from '../results/utf8.ts';
+import { callKey } from '../transcript/fold.ts';
+import { executeTool } from './execute.ts';
+import type { PreparedCall, ReadyCall } from './prepare.ts';
+import type { RunState } from './state.ts';
+
+/** How a call ended, before it is stored. */
+interface Ending {
+  readonly outcome: ToolOutcome;
+  /** What the model reads. */
+  readonly content: string;
+  /** What a person sees: redacted and bounded, without wrapper. */
+  readonly visible: string;
+  readonly bytes: number;
+  readonly errorClass: ErrorClass;
+  readonly durationMs: number;
+}
+
+/** One call of a batch on its way from request to stored result. */
+export interface CallTask {
+  readonly state: RunState;
+  readonly gate: Gate;
+  readonly prepared: PreparedCall;
+  readonly index: number;
+}
+
+const ERROR_CLASS: Readonly<Partial<Record<ToolOutcome, ErrorClass>>> = { cancelled: 'context_canceled' };
+
+/** An ending that odek itself wrote: no untrusted text in it. */
+function ownEnding({ state, prepared }: CallTask, outcome: ToolOutcome, text: string): Ending {
+  const visible = state.deps.redactor.text(text);
+  const content = delimitResult(prepared.call.name, state.deps.ids.hex(8), visible);
+  return { outcome, content, visible, bytes: utf8Length(visible), errorClass: ERROR_CLASS[outcome] ?? 'tool_error', durationMs: 0 };
+}
+
+function redactedSummary(state: RunState, summary: ArgsSummary): ArgsSummary {
+  const { redactor } = state.deps;
+  const path = summary.path;
+  return {
+    ...summary,
+    ...(summary.argv0 !== undefined && { argv0: redactor.text(summary.argv0) }),
+    ...(summary.host !== undefined && { host: redactor.text(summary.host) }),
+    ...(path !== undefined && { path: typeof path === 'string' ? redactor.text(path) : path.map((each) => redactor.text(each)) }),
+  };
+}
+
+function emitStarted({ state, prepared }: CallTask, summary: ArgsSummary): void {
+  const { call } = prepared;
+  state.emit({
+    type: 'tool_call_started',
+    iteration: state.iteration,
+    tool: call.name,
+    args: state.deps.redactor.json(call.arguments),
+    data: {
+      call_id: call.id,
+      args_sha256: state.deps.hash.sha256(call.arguments),
+      args_bytes: utf8Length(call.arguments),
+      ...(Object.keys(summary).length > 0 && { args_summary: redactedSummary(state, summary) }),
+    },
+  });
+}
+
+function emitEnded({ state, prepared }: CallTask, ending: Ending): void {
+  const { call } = prepared;
+  const { iteration } = state;
+  const duration_ms = Math.round(ending.durationMs);
+  state.emit({ type: 'tool_result', iteration, tool: call.name, call_id: call.id, outcome: ending.outcome, content: ending.visible });
+  if (ending.outcome === 'completed') {
+    const data = { call_id: call.id, duration_ms, result_bytes: ending.bytes, artifact_count: 0 };
+    state.emit({ type: 'tool_call_completed', iteration, tool: call.name, data });
+  } else {
+    state.emit({
+      type: 'tool_call_failed',
+      iteration,
+      tool: call.name,
+      data: { call_id: call.id, duration_ms, error_class: ending.errorClass },
+    });
+  }
+}
+
+async function store(task: CallTask, key: CallKey, ending: Ending): Promise<ToolMessage> {
+  const { call } = task.prepared;
+  const message: ToolMessage = { role: 'tool', callId: call.id, name: call.name, content: ending.content, outcome: ending.outcome };
+  await task.state.journal.append([{ kind: 'tool_finished', key, message, durationMs: Math.round(ending.durationMs) }]);
+  return message;
+}
+
+/** Ends a call that never started. Both of its events are told, so that every call pairs. */
+async function endUnstarted(
+  task: CallTask,
+  key: CallKey,
+  outcome: ToolOutcome,
+  text: string,
+  summary: ArgsSummary = {},
+): Promise<ToolMessage> {
+  const ending = ownEnding(task, outcome, text);
+  const message = await store(task, key, ending);
+  emitStarted(task, summary);
+  emitEnded(task, ending);
+  return message;
+}
+
+type Authorisation = { readonly go: true } | { readonly go: false; readonly outcome: ToolOutcome; readonly text: string };
+
+const CANCELLED = {
+  go: false,
+  outcome: 'cancelled',
+  text: 'error: not executed: the run was cancelled before this call was started',
+} as const;
+const OVER_BUDGET = {
+  go: false,
+  outcome: 'skipped_budget',
+  text: 'error: not executed: the budget of this run is used up. Answer with what you have.',
+} as const;
+
+/** Approval, then budget. A denied call costs no budget. */
+async function authorise(task: CallTask, ready: ReadyCall, judgement: Judgement, key: CallKey): Promise<Authorisation> {
+  const { state, gate } = task;
+  try {
+    const decision = await gate.decide(judgement, { id: ready.call.id, name: ready.call.name, key }, state.signal);
+    if (!decision.allowed) return { go: false, outcome: 'denied', text: `error: ${decision.text}` };
+  } catch (error) {
+    if (state.signal.aborted) return CANCELLED;
+    throw error;
+  }
+  if (state.signal.aborted) return CANCELLED;
+  if (state.budget.exceeded() || !state.budget.reserveToolCall()) return OVER_BUDGET;
+  return { go: true };
+}
+
+async function executeAndShape(task: CallTask, ready: ReadyCall): Promise<Ending> {
+  const { deps } = task.state;
+  const startedAt = deps.clock.monotonic();
+  const raw = await executeTool(task.state, ready);
+  const shaped = shapeResult({
+    tool: ready.call.name,
+    text: raw.content,
+    source: raw.source,
+    ...(ready.tool.spec.maxResultChars !== undefined && { maxResultChars: ready.tool.spec.maxResultChars }),
+    redactor: deps.redactor,
+    ids: deps.ids,
+  });
+  const errorClass: ErrorClass = raw.timedOut ? 'deadline_exceeded' : (ERROR_CLASS[raw.outcome] ?? 'tool_error');
+  const durationMs = deps.clock.monotonic() - startedAt;
+  return { outcome: raw.outcome, content: shaped.forModel, visible: shaped.visible, bytes: shaped.bytes, errorClass, durationMs };
+}
+
+/**
+ * One call in the order of DECISIONS 3: classify, approve, reserve budget, journal, execute; then
+ * DECISIONS 2: shape, store, tell. Rejects only when the journal does.
+ */
+export async function runCall(task: CallTask): Promise<ToolMessage> {
+  const { state, prepared, index } = task;
+  const key = callKey(state.runId, state.iteration, index);
+  if ('refusal' in prepared) return endUnstarted(task, key, 'failed', prepared.refusal);
+  if (state.signal.aborted) return endUnstarted(task, key, CANCELLED.outcome, CANCELLED.text);
+  const judgement = await judgeCall({ tool: prepared.tool.spec, input: prepared.input, fs: state.deps.fs, policy: state.settings.danger });
+  const authorised = await authorise(task, prepared, judgement, key);
+  if (!authorised.go) return endUnstarted(task, key, authorised.outcome, authorised.text, judgement.summary);
+  const { call } = prepared;
+  await state.journal.append([
+    { kind: 'tool_started', key, callId: call.id, name: call.name, arguments: state.deps.redactor.json(call.arguments) },
+  ]);
+  emitStarted(task, judgement.summary);
+  const ending = await executeAndShape(task, prepared);
+  const message = await store(task, key, ending);
+  emitEnded(task, ending);
+  return message;
+}

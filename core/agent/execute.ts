@@ -1,0 +1,110 @@
+import type { Clock } from '../../ports/clock.ts';
+import { DeadlineError, isOdekError } from '../../ports/errors.ts';
+import type { ToolOutcome } from '../../ports/message.ts';
+import type { ToolExecution, ToolResult } from '../../ports/plugin.ts';
+import type { ReadyCall } from './prepare.ts';
+import type { RunState } from './state.ts';
+
+/** What a tool gave back, or how it failed, before anything is done to the text. */
+export interface RawResult {
+  readonly outcome: ToolOutcome;
+  readonly content: string;
+  readonly source: string;
+  readonly timedOut: boolean;
+}
+
+/** How long a tool may take to stop once it was told to; after that it is left behind. */
+const GRACE_MS = 5_000;
+const HEARTBEAT_MS = 60_000;
+
+function isPlainError(error: unknown): error is Error {
+  return isOdekError(error) || (error instanceof Error && error.name === 'Error');
+}
+
+function failure(state: RunState, ready: ReadyCall, error: unknown, timeoutMs: number, local: AbortSignal): RawResult {
+  const name = ready.tool.spec.name;
+  const base = { source: name, timedOut: false };
+  if (state.signal.aborted) {
+    return {
+      ...base,
+      outcome: 'cancelled',
+      content: `error: tool "${name}" was cancelled while it was running; it may have taken effect in part`,
+    };
+  }
+  if (local.aborted) {
+    const seconds = Math.round(timeoutMs / 100) / 10;
+    return {
+      ...base,
+      outcome: 'failed',
+      timedOut: true,
+      content: `error: tool "${name}" ran past its time limit of ${seconds} s and was stopped`,
+    };
+  }
+  const told = error instanceof Error ? error.message : String(error);
+  return { ...base, outcome: 'failed', content: isPlainError(error) ? `error: ${told}` : `error: tool "${name}" panicked: ${told}` };
+}
+
+function success(ready: ReadyCall, result: string | ToolResult): RawResult {
+  const { content, failed, source } = typeof result === 'string' ? { content: result, failed: false, source: undefined } : result;
+  // A tool of another team may return anything; text is all a model can be given.
+  const text = typeof content === 'string' ? content : String(content);
+  return { outcome: failed ? 'failed' : 'completed', content: text, source: source ?? ready.tool.spec.name, timedOut: false };
+}
+
+function startHeartbeat(clock: Clock, beat: (elapsedMs: number) => void): () => void {
+  const startedAt = clock.monotonic();
+  let stop = (): void => {};
+  const arm = (): void => {
+    stop = clock.after(HEARTBEAT_MS, () => {
+      beat(clock.monotonic() - startedAt);
+      arm();
+    });
+  };
+  arm();
+  return () => stop();
+}
+
+/** Rejects once `signal` fired and the grace is over; resolves never. */
+function abandoned(clock: Clock, signal: AbortSignal, settled: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const arm = (): void => {
+      const stop = clock.after(GRACE_MS, () => reject(signal.reason));
+      settled.addEventListener('abort', stop, { once: true });
+    };
+    if (signal.aborted) arm();
+    else signal.addEventListener('abort', arm, { once: true, signal: settled });
+  });
+}
+
+/**
+ * Runs a tool under its time limit and the run's signal. Never throws: a tool that throws, hangs or
+ * returns nonsense becomes a result. A tool that ignores its signal is left behind after 5 s.
+ */
+export async function executeTool(state: RunState, ready: ReadyCall): Promise<RawResult> {
+  const { clock } = state.deps;
+  const { spec, dataDir } = ready.tool;
+  const timeoutMs = spec.timeoutMs ?? state.settings.toolTimeoutMs;
+  const limit = new AbortController();
+  const settled = new AbortController();
+  const stopTimer = clock.after(timeoutMs, () => limit.abort(new DeadlineError(`${spec.name}: time limit`, { limit: timeoutMs })));
+  const stopHeartbeat = startHeartbeat(clock, (elapsed) =>
+    state.emit({
+      type: 'signal',
+      name: 'tool_running',
+      detail: `${spec.name} for ${Math.round(elapsed / 1000)} s`,
+      iteration: state.iteration,
+    }),
+  );
+  const signal = AbortSignal.any([state.signal, limit.signal]);
+  const exec: ToolExecution = { signal, callId: ready.call.id, args: ready.input, workspace: state.settings.workspace, dataDir };
+  try {
+    const running = (async () => spec.execute(ready.input as never, exec))();
+    return success(ready, await Promise.race([running, abandoned(clock, signal, settled.signal)]));
+  } catch (error) {
+    return failure(state, ready, error, timeoutMs, limit.signal);
+  } finally {
+    settled.abort();
+    stopTimer();
+    stopHeartbeat();
+  }
+}

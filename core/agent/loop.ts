@@ -1,0 +1,118 @@
+import { OdekError } from '../../ports/errors.ts';
+import { ProviderError } from '../../ports/llm.ts';
+import type { Gate } from '../approvals/gate.ts';
+import { runBatch } from './batch.ts';
+import { type Ended, reportFor } from './outcome.ts';
+import type { RunState } from './state.ts';
+import { type Thought, think } from './think.ts';
+
+/** What the loop can be told from outside while it runs. */
+export interface LoopControl {
+  /** Asked at each iteration boundary: stop with a report instead of another tool batch. */
+  finalisationRequested(): boolean;
+}
+
+function emitUsage(state: RunState, thought: Thought): void {
+  const { usage, costMicroUsd } = state.budget.spent();
+  state.emit({
+    type: 'usage',
+    iteration: state.iteration,
+    input_tokens: usage.input,
+    output_tokens: usage.output,
+    estimated: usage.estimated,
+    ...(usage.cache_read !== undefined && { cache_read: usage.cache_read }),
+    ...(usage.cache_write !== undefined && { cache_write: usage.cache_write }),
+    ...(costMicroUsd !== undefined && { cost_usd: costMicroUsd / 1_000_000 }),
+    budget_used: state.budget.used(),
+  });
+  state.emit({ type: 'message', iteration: state.iteration, message: thought.message, final: thought.calls.length === 0 });
+}
+
+function emitStep(state: RunState, thought: Thought): void {
+  const { usage } = state.budget.spent();
+  state.emit({ type: 'session_saved', iteration: state.iteration, data: { message_count: state.journal.messages } });
+  state.emit({
+    type: 'iteration_completed',
+    iteration: state.iteration,
+    data: {
+      input_tokens: usage.input,
+      output_tokens: usage.output,
+      tools_called: thought.calls.map((call) => call.name),
+      ...thought.speed,
+    },
+  });
+}
+
+/** Hints of an iteration go to the model as one system message, stored like any other. */
+async function addHint(state: RunState): Promise<void> {
+  const text = state.budget.warnings({ iteration: state.iteration, maxIterations: state.settings.maxIterations });
+  if (text === undefined) return;
+  const message = { role: 'system', content: text } as const;
+  await state.journal.append([{ kind: 'message', run: state.runId, iteration: state.iteration, message }]);
+  state.transcript.push(message);
+  state.emit({ type: 'signal', name: 'budget_warning', detail: text, iteration: state.iteration });
+  state.emit({ type: 'hint', iteration: state.iteration, text });
+}
+
+async function answer(state: RunState, thought: Thought): Promise<Ended> {
+  await state.journal.append(thought.records);
+  state.transcript.push(thought.message);
+  emitUsage(state, thought);
+  emitStep(state, thought);
+  if (thought.message.content.trim() === '') {
+    const why = thought.finish === 'stop' ? '' : ` (finish reason: ${thought.finish})`;
+    throw new ProviderError('invalid_response', `the model returned neither text nor a tool call${why}`);
+  }
+  if (thought.finish !== 'stop') {
+    state.emit({ type: 'notice', level: 'warning', text: `the answer is incomplete: the model stopped with "${thought.finish}"` });
+  }
+  const over = state.budget.exceeded();
+  // The call was paid for: its text is kept, and the overrun is still told.
+  if (over) return { kind: 'stopped', error: over, answer: thought.message.content };
+  return { kind: 'answer', answer: thought.message.content, partial: thought.finish === 'length' };
+}
+
+async function act(state: RunState, gate: Gate, thought: Thought): Promise<void> {
+  state.transcript.push(thought.message);
+  // Queued, so that it shares a commit with the first "started"; told once it is stored.
+  const stored = state.journal.defer(thought.records).then(() => emitUsage(state, thought));
+  const results = await runBatch(state, gate, thought.calls);
+  await state.journal.flush();
+  await stored;
+  for (const result of results) state.transcript.push(result);
+}
+
+async function capReached(state: RunState): Promise<Ended> {
+  const report = await reportFor(state, 'iteration');
+  if (report !== undefined) return { kind: 'answer', answer: report, partial: true };
+  throw new OdekError('max_iterations', `reached max iterations (${state.settings.maxIterations}) without final answer`, {
+    limit: state.settings.maxIterations,
+  });
+}
+
+async function finalise(state: RunState): Promise<Ended> {
+  const report = await reportFor(state, 'time');
+  if (report !== undefined) return { kind: 'answer', answer: report, partial: true };
+  throw new OdekError('time_budget', `time budget reached after ${state.iteration} iterations without final answer`);
+}
+
+/** Think, act, observe, until there is an answer (RUNTIME-FACTS 1.1, 1.2). Throws what stops it. */
+export async function runLoop(state: RunState, gate: Gate, control: LoopControl): Promise<Ended> {
+  const { maxIterations } = state.settings;
+  while (state.iteration < maxIterations) {
+    if (control.finalisationRequested()) return finalise(state);
+    state.signal.throwIfAborted();
+    state.budget.checkRuntime();
+    state.iteration += 1;
+    state.emit({ type: 'iteration_started', iteration: state.iteration, max_iterations: maxIterations });
+    const thought = await think(state);
+    if (thought.calls.length === 0) return answer(state, thought);
+    await act(state, gate, thought);
+    emitStep(state, thought);
+    state.signal.throwIfAborted();
+    const over = state.budget.exceeded();
+    if (over) throw over;
+    await addHint(state);
+  }
+  return capReached(state);
+}

@@ -1,0 +1,61 @@
+import type { Approver, DangerPolicy } from '../../ports/approval.ts';
+import type { BudgetLimits, Prices } from '../../ports/budget.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { RunEvent } from '../../ports/event.ts';
+import type { FileSystem } from '../../ports/file-system.ts';
+import type { Hash } from '../../ports/hash.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { LlmProvider, ThinkingLevel } from '../../ports/llm.ts';
+import type { SchemaValidator } from '../../ports/schema.ts';
+import type { SessionWriter } from '../../ports/session.ts';
+import type { ToolRegistry } from '../plugins/registry.ts';
+import type { Redactor } from '../redact/redactor.ts';
+
+/** What a run is made with. All of it is live objects behind ports; core makes none of them. */
+export interface AgentDeps {
+  /** Guarded by the caller (`core/guards/provider.ts`). */
+  readonly provider: LlmProvider;
+  readonly tools: ToolRegistry;
+  readonly validator: SchemaValidator;
+  readonly fs: FileSystem;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly hash: Hash;
+  readonly redactor: Redactor;
+  /** Absent: nobody can answer, and `danger.nonInteractive` decides. */
+  readonly approver?: Approver;
+  /** Gets every event in order. A listener that throws harms nobody. */
+  emit(event: RunEvent): void;
+}
+
+/** Plain data a run is made with. Durations are in milliseconds. */
+export interface AgentSettings {
+  readonly model: string;
+  /** Used when a session begins; a continued session keeps its own. */
+  readonly systemPrompt: string;
+  readonly workspace: string;
+  /** 1 or more. */
+  readonly maxIterations: number;
+  /** 1 or more. */
+  readonly maxToolParallel: number;
+  readonly toolTimeoutMs: number;
+  readonly approvalTimeoutMs: number;
+  readonly sideCallTimeoutMs: number;
+  readonly stream: boolean;
+  readonly thinking?: ThinkingLevel;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly limits: BudgetLimits;
+  readonly prices: Prices;
+  readonly danger: DangerPolicy;
+  readonly sandbox: boolean;
+}
+
+/** One run of an agent. */
+export interface RunInput {
+  /** The open session the run is journalled in. The run does not close it. */
+  readonly session: SessionWriter;
+  /** The new user turn. Absent: go on where an interrupted run stopped. */
+  readonly task?: string;
+  readonly signal: AbortSignal;
+}

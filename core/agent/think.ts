@@ -1,0 +1,142 @@
+import type { CallSpeed } from '../../ports/event.ts';
+import type { FinishReason, ModelEvent, ModelRequest } from '../../ports/llm.ts';
+import { ProviderError } from '../../ports/llm.ts';
+import type { AssistantMessage, ToolCall, Usage } from '../../ports/message.ts';
+import type { JournalRecord } from '../../ports/session.ts';
+import { estimateMessage, estimateRequest } from '../budget/estimate.ts';
+import type { Redactor } from '../redact/redactor.ts';
+import { measured, type RunState, tokensPerSecond } from './state.ts';
+
+type ModelResponse = Extract<ModelEvent, { type: 'response' }>;
+
+/** What one think step decided. */
+export interface Thought {
+  /** Redacted: what is stored, shown and sent back. */
+  readonly message: AssistantMessage;
+  /** As the model wrote them: what is executed. */
+  readonly calls: readonly ToolCall[];
+  readonly finish: FinishReason;
+  readonly speed: CallSpeed;
+  /** Not stored yet: the message and what it cost, in one commit with what follows from it. */
+  readonly records: readonly JournalRecord[];
+}
+
+/** Output that is reserved when neither a setting nor the model's own cap is known (DECISIONS 43). */
+const UNKNOWN_OUTPUT_CAP = 4096;
+
+function buildRequest(state: RunState, maxTokens: number | undefined): ModelRequest {
+  const { settings, deps, transcript } = state;
+  return {
+    model: settings.model,
+    messages: transcript.messages,
+    tools: deps.tools.definitions(),
+    stream: settings.stream,
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.thinking !== undefined && { thinking: settings.thinking }),
+  };
+}
+
+/** What was heard of a reply so far; kept when the reply breaks off, because it was paid for. */
+interface Heard {
+  firstDeltaAt: number | undefined;
+  characters: number;
+}
+
+async function listen(state: RunState, request: ModelRequest, heard: Heard): Promise<ModelResponse> {
+  const { deps, emit, iteration, signal } = state;
+  let response: ModelResponse | undefined;
+  for await (const event of deps.provider.stream(request, signal)) {
+    if (event.type === 'text_delta' || event.type === 'reasoning_delta') {
+      heard.firstDeltaAt ??= deps.clock.monotonic();
+      heard.characters += event.text.length;
+      emit({ type: event.type, iteration, text: event.text });
+    } else if (event.type === 'notice') {
+      emit({ type: 'notice', level: 'info', text: event.text });
+    } else if (event.type === 'response') {
+      response = event;
+    }
+  }
+  if (!response) throw new ProviderError('stream_incomplete', 'the provider ended without a response');
+  return response;
+}
+
+/** A message with every secret masked. Arguments stay valid JSON. */
+export function redactMessage(message: AssistantMessage, redactor: Redactor): AssistantMessage {
+  const reasoning = message.reasoning === undefined ? undefined : redactor.text(message.reasoning);
+  // A signature vouches for the exact reasoning text, so it goes when that text had to change.
+  const signature = reasoning === message.reasoning ? message.reasoningSignature : undefined;
+  return {
+    role: 'assistant',
+    content: redactor.text(message.content),
+    ...(reasoning !== undefined && { reasoning }),
+    ...(signature !== undefined && { reasoningSignature: signature }),
+    ...(message.toolCalls?.length && {
+      toolCalls: message.toolCalls.map((call) => ({ ...call, arguments: redactor.json(call.arguments) })),
+    }),
+  };
+}
+
+/** Reported usage, or an estimate marked as such. */
+export function usageOf(response: ModelResponse, inputTokens: number): Usage {
+  return response.usage ?? { input: inputTokens, output: estimateMessage(response.message), estimated: true };
+}
+
+/** The journal record of what a call cost. */
+export function usageRecord(state: RunState, usage: Usage, purpose: 'main' | 'side', costMicroUsd: number | undefined): JournalRecord {
+  return {
+    kind: 'usage',
+    run: state.runId,
+    provider: state.deps.provider.name,
+    model: state.settings.model,
+    purpose,
+    usage,
+    ...(costMicroUsd !== undefined && { costMicroUsd }),
+  };
+}
+
+function speedOf(state: RunState, usage: Usage, startedAt: number, firstDeltaAt: number | undefined): CallSpeed {
+  const duration = state.deps.clock.monotonic() - startedAt;
+  const ttft = firstDeltaAt === undefined ? undefined : firstDeltaAt - startedAt;
+  const generation = ttft === undefined ? undefined : duration - ttft;
+  state.llmMs += duration;
+  state.llmOutputTokens += usage.output;
+  return measured({
+    call_duration_ms: Math.round(duration),
+    ttft_ms: ttft === undefined ? undefined : Math.round(ttft),
+    generation_ms: generation === undefined ? undefined : Math.round(generation),
+    call_input_tokens: usage.input,
+    call_output_tokens: usage.output,
+    tokens_per_second: tokensPerSecond(usage.output, duration),
+    generation_tokens_per_second: generation === undefined ? undefined : tokensPerSecond(usage.output, generation),
+  });
+}
+
+/** Asks the model once. Reserves the budget before, settles it after, and stores nothing. */
+export async function think(state: RunState): Promise<Thought> {
+  const { deps, settings, budget, transcript } = state;
+  const inputTokens = transcript.tokens + estimateRequest([], deps.tools.definitions());
+  const wish = settings.maxTokens ?? deps.provider.limits(settings.model).maxOutputTokens ?? UNKNOWN_OUTPUT_CAP;
+  const reservation = budget.reserveModelCall({ inputTokens, maxOutputTokens: wish });
+  const maxTokens = reservation.maxOutputTokens < wish ? reservation.maxOutputTokens : settings.maxTokens;
+  const startedAt = deps.clock.monotonic();
+  const heard: Heard = { firstDeltaAt: undefined, characters: 0 };
+  let response: ModelResponse;
+  try {
+    response = await listen(state, buildRequest(state, maxTokens), heard);
+  } catch (error) {
+    if (heard.characters === 0) reservation.release();
+    else reservation.settle({ input: inputTokens, output: Math.ceil(heard.characters / 4), estimated: true });
+    throw error;
+  }
+  const usage = usageOf(response, inputTokens);
+  const costMicroUsd = reservation.settle(usage);
+  const message = redactMessage(response.message, deps.redactor);
+  return {
+    message,
+    calls: response.message.toolCalls ?? [],
+    finish: response.finish,
+    speed: speedOf(state, usage, startedAt, heard.firstDeltaAt),
+    records: [{ kind: 'message', run: state.runId, iteration: state.iteration, message }, usageRecord(state, usage, 'main', costMicroUsd)],
+  };
+}

@@ -1,0 +1,81 @@
+import { ConfigError } from '../../ports/errors.ts';
+import type { SessionHeader, SessionStore } from '../../ports/session.ts';
+import { loadConfig } from '../config/load.ts';
+import type { ResolvedConfig } from '../config/types.ts';
+import type { CommandContext, FlagValue } from './command.ts';
+import { exitCodeOfOutcome } from './exit-codes.ts';
+import { mergeExternalRefs, parseExternalRef } from './external-refs.ts';
+import { hostEnvironment, loadTold, withHost } from './host.ts';
+import { onInterrupt } from './interrupt.ts';
+import { openView } from './open-view.ts';
+import { CLI_POLICIES } from './policy.ts';
+import { withStore } from './store.ts';
+import { readTask } from './task.ts';
+import { runTurn, tellHowToContinue, terminalApprover } from './turn.ts';
+
+/** How long to wait for another process that holds the session. */
+export const OPEN_WAIT_MS = 3_000;
+
+/** The session that was asked for, else the one that changed last; interrupted ephemeral ones count. */
+export async function findSession(sessions: SessionStore, id: string | undefined): Promise<SessionHeader> {
+  if (id !== undefined) return (await sessions.read(id)).header;
+  const [latest] = await sessions.find({ limit: 1, unlisted: true });
+  if (!latest) throw new ConfigError('no_session', 'there is no session to continue; start one with: odek run --session "<task>"');
+  return latest;
+}
+
+/** A continued session keeps its provider and model unless flags name others. */
+export function sessionFlags(header: SessionHeader): Readonly<Record<string, FlagValue>> {
+  if (header.provider === 'replay' || header.provider === '') return {};
+  return { provider: header.provider, model: header.model };
+}
+
+async function configFor(context: CommandContext, header: SessionHeader): Promise<ResolvedConfig> {
+  const named = ['provider', 'model', 'base-url', 'replay'].some((flag) => context.args.flags[flag] !== undefined);
+  return loadTold(context, named ? {} : sessionFlags(header));
+}
+
+/** `odek continue [--id ID] [task]`: another turn in a session; without a task, on with an interrupted run. */
+export async function run(context: CommandContext): Promise<number> {
+  const task = await readTask(context);
+  const { flags } = context.args;
+  const added = ((flags['external-ref'] ?? []) as string[]).map((text) => parseExternalRef(text, Date.now()));
+  const id = typeof flags.id === 'string' ? flags.id : undefined;
+  // Read once for the place of the state alone; what it warns of is told with the second reading.
+  const { config: place } = await loadConfig({ env: context.env, cwd: context.cwd, flags });
+  const header = await withStore(place, 'continue', (store) => findSession(store.sessions, id));
+  const config = await configFor(context, header);
+  const environment = await hostEnvironment(context, config, 'terminal');
+  const view = openView(context, config, true);
+  const interrupt = onInterrupt(() => view.close());
+  const approver = await terminalApprover();
+  try {
+    return await withHost(
+      CLI_POLICIES.continue,
+      environment,
+      { ...(approver && { approver }), onEvent: view.onEvent, log: view.log },
+      async (composed) => {
+        const session = await composed.root.store.sessions.open(header.id, { waitMs: OPEN_WAIT_MS }, interrupt.signal);
+        const { id: provider, model } = environment.selection;
+        const externalRefs = mergeExternalRefs(session.header.externalRefs, added);
+        await session.update({ listed: true, externalRefs, provider, model });
+        view.log('info', `session ${header.id}`);
+        const result = await runTurn({
+          composed,
+          session,
+          view,
+          keep: true,
+          signal: interrupt.signal,
+          ...(task !== undefined && { task }),
+        });
+        await composed.root.sinks.close();
+        await view.finish(result);
+        tellHowToContinue(context, session, result);
+        return exitCodeOfOutcome(result.outcome);
+      },
+    );
+  } finally {
+    view.close();
+    interrupt.stop();
+  }
+}

@@ -1,0 +1,40 @@
+import type { AgentSettings } from '../core/agent/settings.ts';
+import type { HostEnvironment } from './compose.ts';
+import { choose, type HostPolicy, SCALES } from './policy.ts';
+
+const TOOL_TIMEOUT_MS = 30 * 60_000;
+const APPROVAL_TIMEOUT_MS = 10 * 60_000;
+const SIDE_CALL_TIMEOUT_MS = 30_000;
+
+/** The agent's settings as the configuration has them, held under the surface's ceilings. */
+export function agentSettings(environment: HostEnvironment, policy: HostPolicy): AgentSettings {
+  const { config, selection } = environment;
+  return {
+    model: selection.model,
+    systemPrompt: environment.systemPrompt,
+    workspace: environment.workspace,
+    maxIterations: config.max_iterations,
+    maxToolParallel: config.max_tool_parallel,
+    toolTimeoutMs: TOOL_TIMEOUT_MS,
+    approvalTimeoutMs: APPROVAL_TIMEOUT_MS,
+    sideCallTimeoutMs: SIDE_CALL_TIMEOUT_MS,
+    stream: config.stream,
+    ...(config.thinking !== '' && { thinking: config.thinking }),
+    ...(config.temperature >= 0 && { temperature: config.temperature }),
+    ...(config.max_tokens !== undefined && { maxTokens: config.max_tokens }),
+    limits: config.limits,
+    prices: {
+      ...(config.input_cost_per_million_usd !== undefined && { input_cost_per_million_usd: config.input_cost_per_million_usd }),
+      ...(config.output_cost_per_million_usd !== undefined && { output_cost_per_million_usd: config.output_cost_per_million_usd }),
+      model_prices: config.model_prices,
+    },
+    danger: {
+      classes: config.dangerous.classes,
+      allowlist: config.dangerous.allowlist,
+      denylist: config.dangerous.denylist,
+      ...(config.dangerous.action !== undefined && { action: config.dangerous.action }),
+      nonInteractive: choose(policy.nonInteractive, config.dangerous.non_interactive, SCALES.nonInteractive).value,
+    },
+    sandbox: false,
+  };
+}

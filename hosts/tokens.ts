@@ -1,0 +1,46 @@
+import type { Store } from '../adapters/store/index.ts';
+import type { Agent } from '../core/agent/agent.ts';
+import type { FanOut } from '../core/guards/fan-out.ts';
+import type { AppliedPlugins } from '../core/plugins/host.ts';
+import type { ToolRegistry } from '../core/plugins/registry.ts';
+import type { Redactor } from '../core/redact/redactor.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { FileSystem } from '../ports/file-system.ts';
+import type { Hash } from '../ports/hash.ts';
+import type { HttpClient } from '../ports/http.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { LlmProvider } from '../ports/llm.ts';
+import type { ProcessRunner } from '../ports/process.ts';
+import type { SchemaValidator } from '../ports/schema.ts';
+import type { LoadedAdapters } from './adapters.ts';
+import type { Edges, HostEnvironment, Root } from './compose.ts';
+import type { HostPolicy } from './policy.ts';
+
+/** An identifier that remembers the type bound to it. */
+export type Token<Bound> = symbol & { readonly bound?: Bound };
+
+const token = <Bound>(name: string): Token<Bound> => Symbol(name) as Token<Bound>;
+
+/** Everything a container of odek can hold. */
+export const TOKENS = {
+  policy: token<HostPolicy>('policy'),
+  environment: token<HostEnvironment>('environment'),
+  edges: token<Edges>('edges'),
+  clock: token<Clock>('clock'),
+  ids: token<Ids>('ids'),
+  hash: token<Hash>('hash'),
+  validator: token<SchemaValidator>('validator'),
+  redactor: token<Redactor>('redactor'),
+  adapters: token<LoadedAdapters>('adapters'),
+  operatorHttp: token<HttpClient>('operator http client'),
+  guardedHttp: token<HttpClient>('guarded http client'),
+  fileSystem: token<FileSystem>('file system'),
+  processes: token<ProcessRunner>('process runner'),
+  provider: token<LlmProvider>('provider'),
+  store: token<Store>('store'),
+  sinks: token<FanOut>('sinks'),
+  tools: token<ToolRegistry>('tools'),
+  plugins: token<AppliedPlugins>('plugins'),
+  agent: token<Agent>('agent'),
+  root: token<Root>('root'),
+} as const;
