@@ -3,10 +3,13 @@
  * `node child.ts <path> crash <session> <records>`: creates the session, appends, kills itself.
  * `node child.ts <path> hold <id>`: opens the session, prints "held", closes it and ends when its input ends.
  * `node child.ts <path> try <id> <waitMs>`: opens the session, prints "opened" or the error's code, holder and message.
- * `node child.ts <path> flood <id>`: appends groups of three records, prints the last number of each, until it is killed.
- * `node child.ts <path> fill <id>`: appends until it fails, prints the error's code and the last number, closes what it can.
+ * `node child.ts <path> flood <id> [ms]`: appends groups of three records, prints the last number of each and rests, until it is killed.
+ * `node child.ts <path> fill <id> [pages]`: appends until it fails, prints the error's code and the last number.
+ * `node child.ts <path> read <id>`: prints how many records there are, or the error's code.
  * `node child.ts <path> new <id>`: creates the session, closes it, prints "made".
  */
+import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalRecord } from '../../../ports/session.ts';
 import { SessionError } from '../../../ports/session.ts';
 import { newSession, said } from '../../contracts/session-store.suite.ts';
@@ -14,7 +17,14 @@ import { movableClock, open } from './fixture.ts';
 
 const [path = '', command, id = '', extra = ''] = process.argv.slice(2);
 const never = new AbortController().signal;
-const store = await open(path, { surface: 'continue', clock: movableClock() });
+const pages = command === 'fill' && extra !== '' ? { maxPages: Number(extra) } : {};
+const store = await open(path, { surface: 'continue', clock: movableClock(), ...pages }).catch(tell);
+
+function tell(error: unknown): never {
+  if (!(error instanceof SessionError)) throw error;
+  console.log(JSON.stringify({ code: error.code, holder: error.holder, message: error.message }));
+  process.exit(0);
+}
 
 async function untilInputEnds(): Promise<void> {
   for await (const _ of process.stdin);
@@ -23,9 +33,9 @@ async function untilInputEnds(): Promise<void> {
 async function flood(): Promise<never> {
   const writer = await store.sessions.open(id, { waitMs: 5_000 }, never);
   for (let group = writer.records.length / 3; ; group++) {
-    const seq = await writer.append([0, 1, 2].map((part) => said('user', `group ${group} part ${part}`)));
-    process.stdout.write(`${seq}\n`);
-    await new Promise((resolve) => setImmediate(resolve));
+    const seq = await writer.append([0, 1, 2].map((part) => said('user', `group ${group} part ${part}`))).catch(tell);
+    writeSync(1, `${seq}\n`);
+    await sleep(Number(extra));
   }
 }
 
@@ -53,13 +63,12 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     await writer.close();
   },
   async try() {
-    try {
-      await store.sessions.open(id, { waitMs: Number(extra) }, never);
-      console.log('opened');
-    } catch (error) {
-      if (!(error instanceof SessionError)) throw error;
-      console.log(JSON.stringify({ code: error.code, holder: error.holder, message: error.message }));
-    }
+    await store.sessions.open(id, { waitMs: Number(extra) }, never).catch(tell);
+    console.log('opened');
+  },
+  async read() {
+    const { records } = await store.sessions.read(id).catch(tell);
+    console.log(JSON.stringify({ records: records.length }));
   },
   flood,
   fill,
