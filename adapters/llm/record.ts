@@ -3,6 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { defineAdapter } from '../../ports/adapter.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { isOdekError } from '../../ports/errors.ts';
+import type { Ids } from '../../ports/ids.ts';
 import type { LlmProvider, ModelEvent, ModelLimits, ModelRequest } from '../../ports/llm.ts';
 import { ProviderError } from '../../ports/llm.ts';
 import type { OptionReader } from './options.ts';
@@ -26,12 +27,12 @@ export default defineAdapter({
   create(options, { clock }) {
     const read = readOptions('provider "record"', options, ['id', 'format', 'file', 'provider', 'redact', 'delays']);
     read.choice('format', ['record']);
-    return createRecorder({
-      provider: readProvider(read, options.provider),
+    return recordProvider(readProvider(read, options.provider), {
       file: read.requiredText('file'),
       redact: readRedact(read, options.redact),
       delays: read.flag('delays') ?? true,
       clock,
+      ids: { hex: (bytes) => randomBytes(bytes).toString('hex') },
     });
   },
 });
@@ -48,15 +49,18 @@ function readRedact(read: OptionReader, value: unknown): Redact {
   return value as Redact;
 }
 
-interface RecorderSettings {
-  readonly provider: LlmProvider;
+export interface RecorderSettings {
   readonly file: string;
-  readonly redact: Redact;
-  readonly delays: boolean;
+  /** Applied to every text that is written. */
+  readonly redact: (text: string) => string;
+  /** Whether pauses are written down; default true. */
+  readonly delays?: boolean;
   readonly clock: Clock;
+  readonly ids: Ids;
 }
 
-function createRecorder({ provider, file, redact, delays, clock }: RecorderSettings): LlmProvider {
+/** The same provider, with every call written to `file` when it has ended. */
+export function recordProvider(provider: LlmProvider, { file, redact, delays = true, clock, ids }: RecorderSettings): LlmProvider {
   const exchanges: Exchange[] = [];
   /** What a request starts with when it carries on from the last exchange. */
   let continuation: readonly ExpectedMessage[] = [];
@@ -66,7 +70,7 @@ function createRecorder({ provider, file, redact, delays, clock }: RecorderSetti
     const recording: Recording = { format: RECORDING_FORMAT, provider: provider.name, limits, exchanges };
     const text = `${JSON.stringify(recording, null, 2)}\n`;
     // One write at a time, so that an older state never replaces a newer one.
-    lastWrite = lastWrite.catch(() => undefined).then(() => replaceFile(file, text));
+    lastWrite = lastWrite.catch(() => undefined).then(() => replaceFile(file, `${file}.${ids.hex(6)}.tmp`, text));
     return lastWrite;
   };
   const startExchange = (request: ModelRequest): ((reply: RecordedReply) => Promise<void>) => {
@@ -170,8 +174,7 @@ function describeError(error: unknown, redact: Redact): ScriptedError | undefine
   };
 }
 
-async function replaceFile(file: string, text: string): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+async function replaceFile(file: string, temporary: string, text: string): Promise<void> {
   try {
     await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
     await rename(temporary, file);
