@@ -64,6 +64,8 @@ export interface PositionalSpec {
   /** Takes all that follow. */
   readonly many?: boolean;
   readonly choices?: readonly string[];
+  /** What completion offers; unlike `choices`, other values are fine. */
+  readonly suggests?: readonly string[];
 }
 
 /** One row of the command table. */

@@ -1,3 +1,4 @@
+import { CONFIG_KEYS } from '../config/keys.ts';
 import type { CommandSpec, FlagSpec } from './command.ts';
 import { flagOf } from './flags.ts';
 
@@ -70,12 +71,17 @@ const RUN_FLAGS: readonly FlagSpec[] = [
   ...TAPE_FLAGS,
 ];
 
+const PLAIN_KEYS = CONFIG_KEYS.map((spec) => spec.key.replace(/\.<.*$/, ''));
+
+/** What `odek config` can be asked for: keys and what they stand under. */
+const SECTIONS: readonly string[] = [...new Set(PLAIN_KEYS.flatMap((key) => [key.split('.')[0] ?? key, key]))];
+
 /** Every command. Nothing of a command is loaded before it is asked for. */
 export const COMMANDS = {
   run: {
     summary: 'Do one task and print the answer.',
     usage: 'run [flags] <task…>',
-    positionals: [{ name: 'task', summary: 'What to do, in words.', required: true, many: true }],
+    positionals: [{ name: 'task', summary: 'What to do, in words. Read from standard input where there is none.', many: true }],
     flags: [
       { name: 'session', kind: 'boolean', summary: 'Keep the session, so that it is listed and can be continued.' },
       REF_FLAG,
@@ -133,7 +139,7 @@ export const COMMANDS = {
   config: {
     summary: 'Show the resolved configuration and where each value came from.',
     usage: 'config [section] [--json]',
-    positionals: [{ name: 'section', summary: 'A key or the beginning of one, such as limits or dangerous.action.' }],
+    positionals: [{ name: 'section', summary: 'A key or the beginning of one, such as limits or dangerous.action.', suggests: SECTIONS }],
     flags: [JSON_FLAG],
     load: () => import('./config.ts'),
   },

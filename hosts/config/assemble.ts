@@ -1,8 +1,7 @@
 import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/approval.ts';
 import type { ModelPrice } from '../../ports/budget.ts';
-import type { ConfigValue } from './check-value.ts';
 import { CONFIG_KEYS, keySpec } from './keys.ts';
-import type { ProviderConfig, ResolvedConfig, StatePaths } from './types.ts';
+import type { ConfigValue, ProviderConfig, ResolvedConfig, StatePaths } from './types.ts';
 
 export interface AssembleInput {
   readonly values: ReadonlyMap<string, ConfigValue>;

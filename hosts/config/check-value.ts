@@ -1,8 +1,6 @@
 import { ConfigError } from '../../ports/errors.ts';
 import type { KeySpec } from './keys.ts';
-
-/** What a checked key holds. */
-export type ConfigValue = string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>;
+import type { ConfigValue } from './types.ts';
 
 export interface ValueOrigin {
   /** The dotted key as it was written. */

@@ -78,6 +78,12 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
     summary: 'Send reasoning text back; `false` for gateways that refuse the field.',
   },
   {
+    key: 'providers.<id>.options',
+    type: 'object',
+    project: 'ignored',
+    summary: 'Options for an adapter that brings this provider, handed over as they are.',
+  },
+  {
     key: 'model',
     type: 'string',
     pattern: ONE_WORD,

@@ -1,9 +1,10 @@
 import { DANGER_CLASSES } from '../../ports/approval.ts';
 import { ConfigError } from '../../ports/errors.ts';
 import { suggestion } from '../cli/nearest.ts';
-import { type ConfigValue, checkValue, invalid, isObject, short } from './check-value.ts';
+import { checkValue, invalid, isObject, short } from './check-value.ts';
 import { expand, SECRET_NAME } from './expand.ts';
 import { CONFIG_KEYS, type KeySpec } from './keys.ts';
+import type { ConfigValue } from './types.ts';
 
 /** One value of one layer, checked. `key` is dotted, with the operator's own names filled in. */
 export interface Entry {

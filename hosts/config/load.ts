@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { ConfigError } from '../../ports/errors.ts';
 import { assemble, providersOf } from './assemble.ts';
-import { type ConfigValue, checkValue } from './check-value.ts';
+import { checkValue } from './check-value.ts';
 import { SECRET_NAME } from './expand.ts';
 import { inferProvider } from './infer.ts';
 import { CONFIG_KEYS, type KeySpec, keySpec } from './keys.ts';
@@ -11,7 +11,7 @@ import { KEY_VARIABLES, takeProviderKeys } from './provider-keys.ts';
 import { isLoose, readJsonFile } from './read-file.ts';
 import { readSecretsFile } from './secrets-file.ts';
 import { statePaths } from './state-paths.ts';
-import type { ConfigSource, LoadedConfig, LoadOptions, StatePaths } from './types.ts';
+import type { ConfigSource, ConfigValue, LoadedConfig, LoadOptions, StatePaths } from './types.ts';
 
 /** What the layers share while they are read. */
 interface Loading {
@@ -47,7 +47,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   applyInference(merged, loading);
   const config = assemble({ values: merged.values, state, secrets: secretsOf(merged, loading), warnings });
-  return { config, sources: Object.fromEntries(merged.sources), warnings };
+  return { config, sources: Object.fromEntries(merged.sources), values: Object.fromEntries(merged.values), warnings };
 }
 
 async function globalEntries({ options, state, secrets, warn, ...loading }: Loading): Promise<Entry[]> {

@@ -1,7 +1,6 @@
-import type { ConfigValue } from './check-value.ts';
 import { CONFIG_KEYS, type KeySpec } from './keys.ts';
 import type { Entry } from './layer.ts';
-import type { ConfigSource } from './types.ts';
+import type { ConfigSource, ConfigValue } from './types.ts';
 
 /** The layers folded so far: dotted key → value and the layer that it came from. */
 export interface Merged {

@@ -12,7 +12,8 @@ export function selectProvider(config: ResolvedConfig): ProviderSelection {
   if (id === undefined) throw noProvider(config);
   const own = config.providers[id];
   const known = builtIn(id);
-  if (known === undefined && own === undefined && id !== LEGACY.id) return fromAdapter(id, config);
+  const hasFormat = own !== undefined && (own.format !== undefined || config.adapters.length === 0);
+  if (known === undefined && !hasFormat && id !== LEGACY.id) return fromAdapter(id, config);
 
   const format = own?.format ?? known?.format ?? (id === LEGACY.id ? 'openai' : undefined);
   const base_url = config.base_url ?? known?.baseUrl;

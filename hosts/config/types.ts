@@ -1,6 +1,9 @@
 import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/approval.ts';
 import type { BudgetLimits, ModelPrice } from '../../ports/budget.ts';
 
+/** What a checked key holds. */
+export type ConfigValue = string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>;
+
 /** Where a value came from, weakest layer first. */
 export type ConfigSource = 'default' | 'secrets.env' | 'global' | 'project' | 'env' | 'flag';
 
@@ -18,6 +21,8 @@ export interface ProviderConfig {
   readonly api_key?: string;
   /** Whether reasoning text is sent back to the endpoint. Default true. */
   readonly include_reasoning?: boolean;
+  /** For an adapter that brings the provider; untouched. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 export interface LlmConfig {
@@ -119,6 +124,8 @@ export type ConfigSources = Readonly<Record<string, ConfigSource>>;
 export interface LoadedConfig {
   readonly config: ResolvedConfig;
   readonly sources: ConfigSources;
+  /** The same values by dotted key, secrets included; for `odek config`. */
+  readonly values: Readonly<Record<string, ConfigValue>>;
   readonly warnings: readonly string[];
 }
 
