@@ -2,6 +2,7 @@ import { OdekError } from './errors.ts';
 import type { FileSystem } from './file-system.ts';
 import type { HttpClient } from './http.ts';
 import type { JsonSchema } from './message.ts';
+import type { PlanControl } from './plan.ts';
 import type { ProcessRunner } from './process.ts';
 
 /** What a call would touch. Core classifies and approves from this; a tool never decides for itself. */
@@ -22,6 +23,8 @@ export interface ToolExecution {
   readonly callId: string;
   /** The arguments as validated, the same value as `input`. */
   readonly args: unknown;
+  /** The JSON text that was executed, for tools to which its exact spelling matters. In process only. */
+  readonly rawArgs?: string;
   /** Absolute path of the working directory. */
   readonly workspace: string;
   /** Absolute path of the plugin's own folder; may not exist yet. */
@@ -83,6 +86,8 @@ export interface Services {
   readonly process: ProcessRunner;
   /** First party only. */
   readonly http: HttpClient;
+  /** First party only. */
+  readonly plan: PlanControl;
 }
 
 export type ServiceName = keyof Services;
