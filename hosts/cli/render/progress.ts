@@ -23,7 +23,7 @@ export function createProgress(): Progress {
 
 /** Folds one event in. */
 export function updateProgress(progress: Progress, event: RunEvent): void {
-  if (progress.startedAt === 0) progress.startedAt = event.at;
+  if (progress.startedAt === 0 || event.type === 'run_started') progress.startedAt = event.at;
   switch (event.type) {
     case 'run_started':
       progress.model = event.data.model;

@@ -150,6 +150,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     if (iteration !== streamedIteration) {
       streamed = '';
       streamedIteration = iteration;
+      lastMessage = '';
     }
     streamed += delta;
     addText(delta);
@@ -260,7 +261,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     screen.resume();
     showCalls(calls.drain('cancelled'));
     endStage();
-    addText(unshownPart(lastMessage, result.answer));
+    addText(unshownPart(lastMessage === '' ? streamed : lastMessage, result.answer));
     endStage();
     status = false;
     const summary = summarise(result, progress, calls.count(), options.listed ?? false);
