@@ -6,6 +6,8 @@ export interface CodeSpan {
   readonly text: string;
   /** Of a fenced block, `text` where the page gives none; absent for inline code. */
   readonly language?: string;
+  /** The word after the language: the file that the block is. */
+  readonly title?: string;
 }
 
 export interface MarkdownPage {
@@ -18,6 +20,7 @@ export interface MarkdownPage {
 interface Block {
   readonly fence: string;
   readonly language: string;
+  readonly title?: string;
   readonly line: number;
   readonly body: string[];
 }
@@ -30,14 +33,21 @@ export function readPage(file: string, text: string): MarkdownPage {
   for (const [index, line] of text.split('\n').entries()) {
     if (block !== undefined) {
       if (line.trim() === block.fence) {
-        code.push({ line: block.line, text: block.body.join('\n'), language: block.language });
+        const { line: start, language, title } = block;
+        code.push({ line: start, text: block.body.join('\n'), language, ...(title !== undefined && { title }) });
         block = undefined;
       } else block.body.push(line);
       continue;
     }
-    const opening = /^\s*(`{3,}|~{3,})\s*(\S*)/.exec(line);
+    const opening = /^\s*(`{3,}|~{3,})\s*(\S*)\s*(\S*)/.exec(line);
     if (opening !== null) {
-      block = { fence: opening[1] ?? '', language: opening[2] || 'text', line: index + 1, body: [] };
+      block = {
+        fence: opening[1] ?? '',
+        language: opening[2] || 'text',
+        ...(opening[3] ? { title: opening[3] } : {}),
+        line: index + 1,
+        body: [],
+      };
       continue;
     }
     for (const match of line.matchAll(/(`+)(.+?)\1(?!`)/g)) code.push({ line: index + 1, text: match[2] ?? '' });
