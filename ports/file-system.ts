@@ -46,6 +46,8 @@ export interface DirectoryEntry {
   readonly kind: FileKind;
   readonly size: number;
   readonly modifiedAt: number;
+  /** As {@link ResolvedPath.credential}: never to be read along with other files. */
+  readonly credential: boolean;
 }
 
 export interface ListOptions {

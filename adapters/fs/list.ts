@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CancelledError, hasCode } from '../../ports/errors.ts';
 import type { DirectoryEntry, ListOptions } from '../../ports/file-system.ts';
 import { type Anchor, openDirectory } from './anchor.ts';
+import { isCredentialName } from './credentials.ts';
 import { asFileError } from './errors.ts';
 import { kindOf } from './resolve.ts';
 
@@ -81,7 +82,13 @@ async function entriesOf(
 async function describe(anchor: Anchor, prefix: string, entry: Dirent): Promise<DirectoryEntry | undefined> {
   try {
     const stats = await lstat(anchor.entry(entry.name));
-    return { path: `${prefix}${entry.name}`, kind: kindOf(stats), size: stats.size, modifiedAt: Math.trunc(stats.mtimeMs) };
+    return {
+      path: `${prefix}${entry.name}`,
+      kind: kindOf(stats),
+      size: stats.size,
+      modifiedAt: Math.trunc(stats.mtimeMs),
+      credential: isCredentialName(entry.name),
+    };
   } catch {
     return undefined;
   }

@@ -2,9 +2,9 @@ import type { ApprovalRequest, ApprovalVerdict, Approver, DangerClass, DangerPol
 import type { Clock } from '../../ports/clock.ts';
 import { CancelledError, isOdekError } from '../../ports/errors.ts';
 import type { Ids } from '../../ports/ids.ts';
+import type { CallKey } from '../../ports/session.ts';
 import { actionOf, NEVER_TRUSTED } from './actions.ts';
 import { displayText } from './display.ts';
-import type { CallKey } from '../../ports/session.ts';
 import type { Judgement } from './judge.ts';
 import { createTurns } from './turns.ts';
 

@@ -4,10 +4,6 @@ import { type Disposer, type Plugin, PluginError, type ServiceName, type Service
 import type { SchemaValidator } from '../../ports/schema.ts';
 import type { ToolRegistry } from './registry.ts';
 
-/** A plugin as a registry holds it, whatever it injects and is configured with. */
-// biome-ignore lint/suspicious/noExplicitAny: a plugin's `apply` is contravariant in its context, and lists mix them.
-export type AnyPlugin = Plugin<any, any>;
-
 export interface PluginHostOptions {
   /** Live services by name; `tools` is made from `registry`. A service that is absent cannot be injected. */
   readonly services: Readonly<Partial<Omit<Services, 'tools'>>>;
@@ -45,7 +41,7 @@ const UNASKED = new Set(['then', 'toJSON', 'constructor']);
  * with {@link PluginError} `plugin_failed`, `invalid_plugin_config`, `service_unavailable` or the
  * registration error itself, naming the plugin.
  */
-export async function applyPlugins(plugins: readonly AnyPlugin[], options: PluginHostOptions): Promise<AppliedPlugins> {
+export async function applyPlugins(plugins: readonly Plugin[], options: PluginHostOptions): Promise<AppliedPlugins> {
   const effects: Effect[] = [];
   const names = new Set<string>();
   let closed = false;
@@ -72,7 +68,7 @@ export async function applyPlugins(plugins: readonly AnyPlugin[], options: Plugi
   return { effects: () => effects.map((effect) => effect.label), dispose };
 }
 
-async function checkedConfig(plugin: AnyPlugin, options: PluginHostOptions): Promise<unknown> {
+async function checkedConfig(plugin: Plugin, options: PluginHostOptions): Promise<unknown> {
   const config = Object.hasOwn(options.configs, plugin.name) ? options.configs[plugin.name] : {};
   if (!plugin.Config) return config;
   const check = await compileConfig(plugin, options.validator);
@@ -84,7 +80,7 @@ async function checkedConfig(plugin: AnyPlugin, options: PluginHostOptions): Pro
   });
 }
 
-async function compileConfig(plugin: AnyPlugin, validator: SchemaValidator) {
+async function compileConfig(plugin: Plugin, validator: SchemaValidator) {
   try {
     return await validator.compile(plugin.Config ?? {});
   } catch (cause) {
@@ -94,7 +90,7 @@ async function compileConfig(plugin: AnyPlugin, validator: SchemaValidator) {
   }
 }
 
-function contextOf(plugin: AnyPlugin, options: PluginHostOptions, tools: ToolRegistrar): Pick<Services, ServiceName> {
+function contextOf(plugin: Plugin, options: PluginHostOptions, tools: ToolRegistrar): Pick<Services, ServiceName> {
   const available: Partial<Services> = { ...options.services, tools };
   const injected: Record<string, unknown> = Object.create(null);
   for (const name of plugin.inject ?? []) {
@@ -132,7 +128,7 @@ function ownedRegistrar(owner: string, registry: ToolRegistry, effects: Effect[]
   };
 }
 
-async function settle(plugin: AnyPlugin, apply: () => void | Promise<void>, options: PluginHostOptions): Promise<void> {
+async function settle(plugin: Plugin, apply: () => void | Promise<void>, options: PluginHostOptions): Promise<void> {
   const limit = options.applyTimeoutMs ?? DEFAULT_APPLY_TIMEOUT_MS;
   let stopTimer: Disposer | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,0 +1,16 @@
+import type { Plugin } from '../ports/plugin.ts';
+
+/** First-party plugins by name. Each loader imports its plugin only when it is asked for. */
+export const PLUGINS = {
+  files: async () => (await import('./files/index.ts')).default,
+  shell: async () => (await import('./shell/index.ts')).default,
+} as const satisfies Record<string, () => Promise<Plugin>>;
+
+export type PluginName = keyof typeof PLUGINS;
+
+export const PLUGIN_NAMES = Object.keys(PLUGINS) as readonly PluginName[];
+
+/** Imports the named plugins, in the order given; all of them by default. */
+export function loadPlugins(names: readonly PluginName[] = PLUGIN_NAMES): Promise<readonly Plugin[]> {
+  return Promise.all(names.map((name) => PLUGINS[name]()));
+}
