@@ -112,7 +112,7 @@ export const COMMANDS = {
   },
   session: {
     summary: 'List, show, export, trim and delete sessions.',
-    usage: 'session list | show [id] | export <id> | delete <id> | trim <id> <n> | cleanup <days>',
+    usage: 'session list [words…] | show [id] | export <id> | delete <id> | trim <id> <n> | cleanup <days>',
     positionals: [
       {
         name: 'action',
@@ -120,7 +120,7 @@ export const COMMANDS = {
         required: true,
         choices: ['list', 'show', 'export', 'delete', 'trim', 'cleanup'],
       },
-      { name: 'argument', summary: 'A session id, a number of messages to keep, or an age in days.', many: true },
+      { name: 'argument', summary: 'Words to look for, a session id, a number of messages to keep, or an age in days.', many: true },
     ],
     flags: [JSON_FLAG],
     load: () => import('./session-command.ts'),

@@ -1,0 +1,27 @@
+import { CLI_POLICIES } from './cli/policy.ts';
+import type { Cell, HostPolicy } from './policy.ts';
+
+/** Every surface's row, in the order of the document. */
+export const POLICIES: readonly HostPolicy[] = Object.values(CLI_POLICIES);
+
+const COLUMNS: readonly (readonly [title: string, text: (policy: HostPolicy) => string])[] = [
+  ['surface', ({ surface }) => `\`${surface}\``],
+  ['MCP client', ({ mcp }) => (mcp.client ? 'yes' : 'no')],
+  ['connect failure', ({ mcp }) => (mcp.connectFailure === 'none' ? '–' : mcp.connectFailure)],
+  ['approver', ({ approver }) => cell(approver)],
+  ['non-interactive', ({ nonInteractive }) => cell(nonInteractive)],
+  ['sandbox', ({ sandbox }) => cell(sandbox)],
+  ['sessions', ({ sessions }) => cell(sessions)],
+  ['budgets', ({ budgets }) => budgets],
+  ['surface tools', ({ tools }) => (tools.length === 0 ? '–' : tools.join(', '))],
+];
+
+/** The Markdown table of `docs/policy-matrix.md`. */
+export function policyMatrix(policies: readonly HostPolicy[]): string {
+  const rows = policies.map((policy) => COLUMNS.map(([, text]) => text(policy)));
+  return [COLUMNS.map(([title]) => title), COLUMNS.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function cell({ default: standard, ceiling }: Cell<string>): string {
+  return standard === ceiling ? standard : `${standard} (up to ${ceiling})`;
+}
