@@ -32,7 +32,7 @@ export const systemModule = new ContainerModule((options) => {
   const single = binder(options);
   single(TOKENS.clock, async () => (await import('../adapters/clock/system.ts')).createSystemClock(), []);
   single(TOKENS.ids, async () => (await import('../adapters/ids/random.ts')).createRandomIds(), []);
-  single(TOKENS.hash, async () => (await import('../adapters/hash/sha256.ts')).createHash(), []);
+  single(TOKENS.hash, async () => (await import('../adapters/hash/sha256.ts')).createSha256(), []);
   single(TOKENS.validator, async () => (await import('../adapters/schema/ajv.ts')).createSchemaValidator(), []);
   single(TOKENS.redactor, (environment) => createRedactor(environment.config.secrets), [TOKENS.environment]);
 });
@@ -84,9 +84,10 @@ export const agentModule = new ContainerModule((options) => {
   single(
     TOKENS.plugins,
     async (registry, validator, fs, process, clock, edges) => {
-      const { loadPlugins } = await import('../plugins/index.ts');
+      const { PLUGINS } = await import('../plugins/index.ts');
+      const plugins = await Promise.all(Object.values(PLUGINS).map((load) => load()));
       const logger = { log: (level: string, message: string) => edges.log(level, message) };
-      return applyPlugins(await loadPlugins(), { registry, validator, clock, configs: {}, services: { fs, process, logger } });
+      return applyPlugins(plugins, { registry, validator, clock, configs: {}, services: { fs, process, logger } });
     },
     [TOKENS.tools, TOKENS.validator, TOKENS.fileSystem, TOKENS.processes, TOKENS.clock, TOKENS.edges],
   );

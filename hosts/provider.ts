@@ -50,6 +50,17 @@ async function makeProvider(environment: HostEnvironment, adapters: LoadedAdapte
   return createAdapter<'llm-provider'>(outside, { ...config.providers[selection.id], model: selection.model }, services);
 }
 
+async function recorded(
+  provider: LlmProvider,
+  file: string | undefined,
+  redactor: Redactor,
+  services: AdapterServices,
+): Promise<LlmProvider> {
+  if (file === undefined) return provider;
+  const { default: record } = await PROVIDERS.record();
+  return record.create({ file, provider, redact: redactor.text }, services);
+}
+
 /** The provider of this host, recorded where `--record` asks for it, behind core's guard. */
 export async function createProvider(
   environment: HostEnvironment,
@@ -60,8 +71,9 @@ export async function createProvider(
   edges: Edges,
 ): Promise<LlmProvider> {
   const http = endpointClient(environment);
-  const made = await makeProvider(environment, adapters, { clock, http, log: edges.log });
-  const provider = environment.recordFile === undefined ? made : await recorded(made, environment.recordFile, redactor, clock, ids);
+  const services: AdapterServices = { clock, http, log: edges.log };
+  const made = await makeProvider(environment, adapters, services);
+  const provider = await recorded(made, environment.recordFile, redactor, services);
   const { llm } = environment.config;
   const guarded = guardProvider(provider, {
     clock,
@@ -80,9 +92,4 @@ export async function createProvider(
       await http.close();
     },
   };
-}
-
-async function recorded(provider: LlmProvider, file: string, redactor: Redactor, clock: Clock, ids: Ids): Promise<LlmProvider> {
-  const { recordProvider } = await import('../adapters/llm/record.ts');
-  return recordProvider(provider, { file, redact: redactor.text, clock, ids });
 }

@@ -7,7 +7,7 @@ import { ConfigError } from '../ports/errors.ts';
 import type { RunEvent } from '../ports/event.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { HttpClient } from '../ports/http.ts';
-import type { LoadedAdapters } from './adapters.ts';
+import type { DefinitionOf, LoadedAdapters } from './adapters.ts';
 import type { Edges, HostEnvironment } from './compose.ts';
 
 const QUEUE_LIMIT = 1024;
@@ -20,7 +20,7 @@ async function openSink(
   services: AdapterServices,
 ): Promise<EventSink> {
   if (Object.hasOwn(SINKS, name)) {
-    const { default: own } = await SINKS[name as keyof typeof SINKS]();
+    const own: DefinitionOf<'event-sink'> = (await SINKS[name as keyof typeof SINKS]()).default;
     return own.create(options, services);
   }
   const outside = adapters.sinks.get(name);

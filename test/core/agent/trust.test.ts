@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ApprovalRequest, Approver } from '../../../ports/approval.ts';
+import { defineTool } from '../../../ports/plugin.ts';
+import { createHarness, fakeTool, type Harness, type HarnessOptions, toolResults } from './harness.ts';
+
+let harness: Harness | undefined;
+const start = async (options: HarnessOptions): Promise<Harness> => {
+  harness = await createHarness(options);
+  return harness;
+};
+afterEach(async () => {
+  await harness?.close();
+  harness = undefined;
+});
+
+const SECRET = 'canary-4f9a1b77c2d8e6';
+const asking = { classes: {}, allowlist: [], denylist: [], nonInteractive: 'read_only' } as const;
+
+const shell = defineTool<{ command: string }>({
+  name: 'sh',
+  description: 'Runs a command.',
+  parameters: { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] },
+  effects: ({ command }) => ({ command }),
+  execute: async ({ command }) => `ran ${command}`,
+});
+
+function answering(decision: 'approve' | 'deny' | 'trust', asked: ApprovalRequest[] = []): Approver {
+  return {
+    decide: async (request) => {
+      asked.push(request);
+      return { decision, by: 'test' };
+    },
+  };
+}
+
+describe('approvals in a run', () => {
+  it('ask before a command, and journal question and answer before it starts', async () => {
+    const run = await start({
+      approver: answering('approve'),
+      tools: [shell],
+      settings: { danger: asking },
+      steps: [{ calls: [{ name: 'sh', arguments: { command: 'make' } }] }, { text: 'ok' }],
+    });
+    await run.run();
+    const kinds = (await run.journal()).map(({ record }) => record.kind);
+    const order = ['message', 'approval_asked', 'approval_answered', 'tool_started', 'tool_finished'];
+    expect(kinds.filter((kind) => order.includes(kind) && kind !== 'message')).toEqual(order.slice(1));
+    expect(run.types()).toEqual(expect.arrayContaining(['approval_asked', 'approval_answered']));
+  });
+
+  it('that are denied give the outcome denied, cost no tool call, and do not run', async () => {
+    const run = await start({
+      approver: answering('deny'),
+      tools: [shell],
+      settings: { danger: asking, limits: { max_tool_calls: 1 } },
+      steps: (_request, number) => (number <= 2 ? { calls: [{ name: 'sh', arguments: { command: 'make' } }] } : { text: 'ok' }),
+    });
+    expect((await run.run()).outcome).toBe('answer');
+    expect(toolResults(run.requests[1] ?? [])[0]).toContain('error: operation denied by user: ');
+    expect((await run.journal()).some(({ record }) => record.kind === 'tool_started')).toBe(false);
+  });
+
+  it('without a person deny a command and say so', async () => {
+    const run = await start({
+      tools: [shell],
+      settings: { danger: asking },
+      steps: [{ calls: [{ name: 'sh', arguments: { command: 'make' } }] }, { text: 'ok' }],
+    });
+    await run.run();
+    expect(toolResults(run.requests[1] ?? [])[0]).toContain('error: operation denied (non-interactive mode): ');
+  });
+
+  it('remember trust over the turns of a session', async () => {
+    const asked: ApprovalRequest[] = [];
+    const run = await start({
+      approver: answering('trust', asked),
+      tools: [shell],
+      settings: { danger: asking },
+      steps: (_r, n) => (n % 2 === 1 ? { calls: [{ name: 'sh', arguments: { command: 'make' } }] } : { text: 'ok' }),
+    });
+    await run.run();
+    await run.run();
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('secrets', () => {
+  it('from task, arguments, results, errors and answers reach neither journal, events nor requests', async () => {
+    const run = await start({
+      secrets: [SECRET],
+      tools: [fakeTool('leak', () => `token: ${SECRET}`), fakeTool('boom', () => Promise.reject(new Error(`failed with ${SECRET}`)))],
+      steps: [
+        { text: `I saw ${SECRET}`, reasoning: `hmm ${SECRET}`, calls: [{ name: 'leak', arguments: { path: SECRET } }, { name: 'boom' }] },
+        { text: `It is ${SECRET}` },
+      ],
+    });
+    const result = await run.run(`use ${SECRET}`);
+    const stored = JSON.stringify(await run.journal());
+    const told = JSON.stringify(run.wire());
+    const asked = JSON.stringify(run.requests);
+    const live = JSON.stringify(run.events.filter((event) => event.type !== 'text_delta' && event.type !== 'reasoning_delta'));
+    for (const text of [stored, told, asked, live, JSON.stringify(result)]) {
+      expect(text).not.toContain(SECRET);
+    }
+    expect(stored).toContain('[REDACTED]');
+  });
+
+  it('are hidden from storage while the tool still gets what the model wrote', async () => {
+    let got: unknown;
+    const run = await start({
+      secrets: [SECRET],
+      tools: [
+        fakeTool('use', (input) => {
+          got = input.path;
+          return 'ok';
+        }),
+      ],
+      steps: [{ calls: [{ name: 'use', arguments: { path: SECRET } }] }, { text: 'ok' }],
+    });
+    await run.run();
+    expect(got).toBe(SECRET);
+  });
+});
