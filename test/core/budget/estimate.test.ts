@@ -29,7 +29,7 @@ describe('token estimates', () => {
 
   it('count a tool with its schema, and a fallback for a schema that is no JSON', () => {
     const cyclic: Record<string, unknown> = {};
-    cyclic['self'] = cyclic;
+    cyclic.self = cyclic;
     expect(estimateTool({ name: '1234', description: '1234', parameters: {} })).toBe(30 + 2 + 1 + 1 + 1);
     expect(estimateTool({ name: '1234', description: '1234', parameters: cyclic })).toBe(30 + 2 + 1 + 1 + 200);
   });

@@ -44,7 +44,7 @@ describe('known values', () => {
 
   it('are hidden in the output of env', () => {
     const output = execFileSync('env', {
-      env: { PATH: process.env['PATH'] ?? '', MY_THING: SECRET, OTHER: 'canary-value-001' },
+      env: { PATH: process.env.PATH ?? '', MY_THING: SECRET, OTHER: 'canary-value-001' },
     }).toString();
     const hidden = known.text(output);
     expect(hidden).not.toContain(SECRET);
