@@ -6,11 +6,11 @@
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -25,6 +25,25 @@ const ENTRIES = {
 /** CommonJS packages ask for node's modules by `require`, which an ES module does not have. */
 const REQUIRE = `import{createRequire as __odekRequire}from"node:module";const require=__odekRequire(import.meta.url);\n`;
 
+/**
+ * `import('package')` of a CommonJS package: node finds its named exports, the bundler with splitting
+ * gives only a default. Asking node for the names, here, makes the bundle behave like the source.
+ */
+const NAMED_EXPORTS: Plugin = {
+  name: 'named exports of lazily imported packages',
+  setup(it) {
+    it.onResolve({ filter: /^[a-z@]/ }, ({ path, kind }) => {
+      if (kind !== 'dynamic-import' || isBuiltin(path)) return undefined;
+      return { path: import.meta.resolve(path), namespace: 'lazy' };
+    });
+    it.onLoad({ filter: /.*/, namespace: 'lazy' }, async ({ path }) => {
+      const names = Object.keys((await import(path)) as object).filter((name) => /^[\w$]+$/.test(name) && name !== 'module.exports');
+      const file = fileURLToPath(path);
+      return { contents: `export { ${names.join(', ')} } from ${JSON.stringify(file)};`, resolveDir: dirname(file) };
+    });
+  },
+};
+
 async function bundle(out: string): Promise<Metafile> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
@@ -38,6 +57,7 @@ async function bundle(out: string): Promise<Metafile> {
     target: 'node22',
     minify: true,
     keepNames: true,
+    plugins: [NAMED_EXPORTS],
     legalComments: 'none',
     metafile: true,
     write: false,
