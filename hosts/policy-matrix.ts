@@ -1,4 +1,5 @@
 import { CLI_POLICIES } from './cli/policy.ts';
+import { markdownTable } from './markdown-table.ts';
 import type { Cell, HostPolicy } from './policy.ts';
 
 /** Every surface's row, in the order of the document. */
@@ -18,8 +19,10 @@ const COLUMNS: readonly (readonly [title: string, text: (policy: HostPolicy) => 
 
 /** The Markdown table of `docs/policy-matrix.md`. */
 export function policyMatrix(policies: readonly HostPolicy[]): string {
-  const rows = policies.map((policy) => COLUMNS.map(([, text]) => text(policy)));
-  return [COLUMNS.map(([title]) => title), COLUMNS.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return markdownTable(
+    COLUMNS.map(([title]) => title),
+    policies.map((policy) => COLUMNS.map(([, text]) => text(policy))),
+  );
 }
 
 function cell({ default: standard, ceiling }: Cell<string>): string {

@@ -8,6 +8,7 @@ import { COMMANDS } from './cli/commands.ts';
 import { flagNotes, flagText } from './cli/help.ts';
 import { rangeText } from './config/check-value.ts';
 import { CONFIG_KEYS, type KeySpec, type ProjectRule } from './config/keys.ts';
+import { markdownTable } from './markdown-table.ts';
 import { POLICIES, policyMatrix } from './policy-matrix.ts';
 
 /** Page → its generated part. */
@@ -34,7 +35,7 @@ export function configTable(): string {
     PROJECT[spec.project],
     spec.summary,
   ]);
-  return table(head, rows);
+  return markdownTable(head, rows);
 }
 
 /** A section for every command. */
@@ -57,7 +58,7 @@ function commandSection(name: string, spec: CommandSpec): string {
   const positionals = spec.positionals.map((positional) => [`\`<${positional.name}>\``, positional.summary]);
   const rows = [...positionals, ...flags];
   const parts = [`### ${name}`, spec.summary, `\`\`\`text\nodek ${spec.usage}\n\`\`\``];
-  return [...parts, ...(rows.length === 0 ? [] : [table(['Argument', 'Meaning'], rows)])].join('\n\n');
+  return [...parts, ...(rows.length === 0 ? [] : [markdownTable(['Argument', 'Meaning'], rows)])].join('\n\n');
 }
 
 function valuesText(spec: KeySpec): string {
@@ -77,11 +78,6 @@ function valuesText(spec: KeySpec): string {
     default:
       return spec.type === 'object' ? 'object' : 'text';
   }
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 if (import.meta.main) {
