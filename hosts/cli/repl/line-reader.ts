@@ -67,14 +67,16 @@ export function createLineReader(stream: NodeJS.ReadableStream): LineReader {
 
   return {
     async next(signal) {
-      while (lines.length === 0 && !ended) {
+      const onAbort = (): void => wake();
+      while (lines.length === 0 && !ended && !signal?.aborted) {
         stream.resume();
         await new Promise<void>((resolve) => {
           wake = resolve;
-          signal?.addEventListener('abort', () => resolve(), { once: true });
+          signal?.addEventListener('abort', onAbort, { once: true });
         });
-        if (signal?.aborted) return undefined;
+        signal?.removeEventListener('abort', onAbort);
       }
+      if (signal?.aborted) return undefined;
       if (lines.length === 0 && failure !== undefined) throw failure;
       return lines.shift();
     },
