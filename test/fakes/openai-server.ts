@@ -162,12 +162,22 @@ async function sendReply(outgoing: ServerResponse, reply: ServerReply, request: 
       outgoing.destroy();
       return;
     }
-    outgoing.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    await write(outgoing, `data: ${JSON.stringify(chunk)}\n\n`, reply.cutAfter !== undefined);
     sent += 1;
     if (reply.chunkDelayMs !== undefined) await delay(reply.chunkDelayMs);
   }
   if (reply.cutAfter !== undefined) outgoing.destroy();
   else outgoing.end('data: [DONE]\n\n');
+}
+
+/** What is to be cut must have left first, and a moment apart from the cut. */
+async function write(outgoing: ServerResponse, text: string, flush: boolean): Promise<void> {
+  if (!flush) {
+    outgoing.write(text);
+    return;
+  }
+  await new Promise((resolve) => outgoing.write(text, resolve));
+  await delay(10);
 }
 
 interface Filled {

@@ -24,6 +24,7 @@ export interface ReplyContext {
 
 /** A service that has told its finish reason may take this long to close its stream. */
 const CLOSING_GRACE_MS = 5_000;
+const DRAIN_MOMENT_MS = 20;
 const DRAIN_MS = 1_000;
 const DRAIN_BYTES = 64 * 1024;
 
@@ -39,7 +40,7 @@ export async function* readReply(response: HttpResponse, context: ReplyContext):
     const reply = start.isStream ? readStream(start.chunks, bytes, context) : readWhole(start.chunks, bytes, response, context);
     for await (const event of reply) {
       complete = event.type === 'response';
-      if (complete) drain(bytes, response, context.clock);
+      if (complete) await drain(bytes, response, context.clock);
       yield event;
     }
   } catch (error) {
@@ -201,21 +202,23 @@ function mapWhole(text: string, response: HttpResponse, context: ReplyContext): 
   return mapChunk(EMPTY_REPLY, body);
 }
 
-/** Reads the few bytes behind the last event, so that the connection can serve the next request. */
-function drain(bytes: Bytes, response: HttpResponse, clock: Clock): void {
+/**
+ * Reads the few bytes behind the last event, so that the connection can serve the next request. They
+ * mostly came with the event: the answer waits a moment for them, and the rest goes on behind it.
+ */
+async function drain(bytes: Bytes, response: HttpResponse, clock: Clock): Promise<void> {
+  const { promise: moment, resolve } = Promise.withResolvers<void>();
+  const stopMoment = clock.after(DRAIN_MOMENT_MS, resolve);
   const stop = clock.after(DRAIN_MS, () => response.cancel());
-  const run = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     let total = 0;
     for (let next = await bytes.next(); next.done !== true; next = await bytes.next()) {
       total += next.value.byteLength;
-      if (total > DRAIN_BYTES) {
-        response.cancel();
-        return;
-      }
+      if (total > DRAIN_BYTES) throw new Error('the service goes on after the end of its reply');
     }
   };
-  // The answer is already told; whatever happens to its connection concerns nobody.
-  run()
-    .catch(() => response.cancel())
-    .finally(stop);
+  // The answer is complete; whatever happens to its connection concerns nobody.
+  const drained = read().catch(() => response.cancel());
+  await Promise.race([drained.finally(stop), moment]);
+  stopMoment();
 }
