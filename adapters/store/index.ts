@@ -5,7 +5,7 @@ import { ownIdentity } from './process-identity.ts';
 import { checkDatabase, type StoreReport } from './report.ts';
 import { openSessions } from './sessions.ts';
 
-export { type StoreReport, storeAdvice } from './report.ts';
+export { storeAdvice } from './report.ts';
 
 export interface StoreOptions extends DatabaseOptions {
   /** Named as the holder of the sessions that this process writes: `run`, `serve`, … */

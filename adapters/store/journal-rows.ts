@@ -72,11 +72,8 @@ export function toHeader(row: HeaderRow): SessionHeader {
   };
 }
 
-/** The whole journal is parsed in one go, a third faster than row by row. */
 export function toRecords(rows: readonly RecordRow[], id: string): StoredRecord[] {
-  const parsed = parse(`[${rows.map((row) => row.json).join(',')}]`, `the journal of session ${id}`) as JournalRecord[];
-  if (parsed.length !== rows.length) throw damaged(`the journal of session ${id}`, undefined);
-  return rows.map((row, index) => ({ seq: row.seq, at: row.at, record: parsed[index] as JournalRecord }));
+  return rows.map(({ seq, at, json }) => ({ seq, at, record: parse(json, `record ${seq} of session ${id}`) as JournalRecord }));
 }
 
 export function toJson(record: JournalRecord): string {

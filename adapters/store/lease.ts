@@ -5,9 +5,9 @@ import type { Database } from './database.ts';
 import { isGone, type ProcessIdentity } from './process-identity.ts';
 
 /** A holder writes its heartbeat this often, in milliseconds. */
-export const BEAT_MS = 15_000;
+const BEAT_MS = 15_000;
 /** A holder without a heartbeat for so long is taken over, even when its process exists: it is suspended. */
-export const EXPIRY_MS = 60_000;
+const EXPIRY_MS = 60_000;
 const FIRST_POLL_MS = 10;
 const MAX_POLL_MS = 200;
 const MAX_ROUNDS = 16;

@@ -246,7 +246,7 @@ async function findsNewestFirst(place: SessionPlace, store: SessionStore): Promi
 }
 
 /** What a user may type and a full-text engine may take for syntax. */
-export const HOSTILE_QUERIES: readonly string[] = [
+const HOSTILE_QUERIES: readonly string[] = [
   '',
   ' ',
   '"',

@@ -23,6 +23,8 @@ import { open, tempPlace } from './fixture.ts';
 const never = new AbortController().signal;
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 const NOBODY = 65_534;
+/** Gives a command mounts of its own. */
+const NAMESPACE = 'unshare';
 
 let place: ReturnType<typeof tempPlace>;
 
@@ -100,7 +102,7 @@ describe('a full disk', () => {
 
   it('is survived by another process, on a real file system where one can be mounted', () => {
     const mount = [['-m'], ['-rm']].find(
-      (flags) => spawnSync('unshare', [...flags, 'mount', '-t', 'tmpfs', 'odek', place.folder]).status === 0,
+      (flags) => spawnSync(NAMESPACE, [...flags, 'mount', '-t', 'tmpfs', 'odek', place.folder]).status === 0,
     );
     const node = `${JSON.stringify(process.execPath)} ${JSON.stringify(CHILD)} "$1/state/odek.db"`;
     const room = mount === undefined ? 'true' : 'mount -t tmpfs -o size=3m odek "$1"';
@@ -108,7 +110,7 @@ describe('a full disk', () => {
     const script = `set -e; ${room}; head -c 300000 /dev/zero > "$1/ballast"; ${node} new s1; ${node} fill s1 ${mount === undefined ? 500 : ''}
       rm "$1/ballast"; ${node} read s1; ${node} try s1 0; ${freeze}; ${node} try s1 0`;
     const command = ['sh', '-c', script, 'sh', place.folder];
-    const [program = '', ...args] = mount === undefined ? command : ['unshare', ...mount, ...command];
+    const [program = '', ...args] = mount === undefined ? command : [NAMESPACE, ...mount, ...command];
     const lines = execFileSync(program, args, { encoding: 'utf8' }).trim().split('\n');
     const filled = JSON.parse(lines[1] ?? '');
     expect(filled.code).toBe('disk_full');

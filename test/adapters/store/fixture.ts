@@ -15,7 +15,7 @@ import { CancelledError } from '../../../ports/errors.ts';
 import type { Ids } from '../../../ports/ids.ts';
 import type { SessionPlace } from '../../contracts/session-store.suite.ts';
 
-export const ids: Ids = { hex: (bytes) => randomBytes(bytes).toString('hex') };
+const ids: Ids = { hex: (bytes) => randomBytes(bytes).toString('hex') };
 
 /** Real time whose calendar can be moved. Timers of `after` run only when they are fired by hand. */
 export interface MovableClock extends Clock {
