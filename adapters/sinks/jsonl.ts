@@ -115,23 +115,34 @@ export async function createJsonlSink(path: string): Promise<EventSink> {
   const opened = await openFile(path);
   const { file } = opened;
   let { insideLine } = opened;
+  let writing: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
+
+  async function write(line: string): Promise<void> {
+    const bytes = Buffer.from(`${insideLine ? '\n' : ''}${line}\n`);
+    insideLine = true;
+    try {
+      await writeAll(file, bytes);
+      insideLine = false;
+      await file.datasync();
+    } catch (error) {
+      throw writeError(path, error);
+    }
+  }
+
+  async function closeFile(): Promise<void> {
+    await writing.catch(() => {});
+    await file.close();
+  }
 
   return {
     async accept(event) {
       if (closing !== undefined) throw new OdekError('sink_closed', `the event file ${path} is closed`, { value: path });
-      const line = Buffer.from(`${insideLine ? '\n' : ''}${JSON.stringify(event)}\n`);
-      insideLine = true;
-      try {
-        await writeAll(file, line);
-        insideLine = false;
-        await file.datasync();
-      } catch (error) {
-        throw writeError(path, error);
-      }
+      writing = write(JSON.stringify(event));
+      await writing;
     },
     close() {
-      closing ??= file.close();
+      closing ??= closeFile();
       return closing;
     },
   };
