@@ -4,12 +4,18 @@ import { blockLines, type MarkdownTarget } from './markdown.ts';
 import { sanitise } from './sanitise.ts';
 import { SGR } from './style.ts';
 
+/** Throws on markup that it cannot take, which is then shown as source. */
 export type Lexer = (markdown: string) => Token[];
 
 /** Loads the markdown parser when text is first shown, not when odek starts. */
 export async function loadLexer(): Promise<Lexer> {
   const { lexer } = await import('marked');
   return (markdown) => lexer(markdown);
+}
+
+/** Stands in for a parser that could not be loaded: everything is shown as source. */
+export function sourceOnly(): never {
+  throw new Error('there is no markdown parser');
 }
 
 /** One message's markdown on its way to the screen. */

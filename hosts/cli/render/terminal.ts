@@ -4,16 +4,18 @@ import type { RunResult } from '../../../ports/run.ts';
 import type { InteractionMode } from '../../config/types.ts';
 import type { TerminalIo } from '../command.ts';
 import { wrapText } from './cells.ts';
-import { createMarkdownStream, type Lexer, loadLexer, type MarkdownStream } from './markdown-stream.ts';
-import { unshownPart } from './message-text.ts';
+import { createEventQueue } from './event-queue.ts';
+import { type Lexer, loadLexer } from './markdown-stream.ts';
+import { createMessageText } from './message-text.ts';
 import { noteLines, noteOf } from './notes.ts';
-import { createProgress, iterationHeader, statusLine, summarise, updateProgress } from './progress.ts';
-import { createReasoningStream, type ReasoningStream } from './reasoning.ts';
+import { createProgress, iterationHeader, summarise, updateProgress } from './progress.ts';
 import type { RunView } from './run-view.ts';
-import { createScreen, type LiveLine } from './screen.ts';
+import { createScreen } from './screen.ts';
+import { createScroll } from './scroll.ts';
+import { createStatus, runningLines } from './standing-lines.ts';
 import { createPainter, SGR } from './style.ts';
 import { type CallRecord, createCallTracker } from './tool-calls.ts';
-import { callLines, runningLine } from './tool-lines.ts';
+import { callLines } from './tool-lines.ts';
 
 export interface TerminalViewOptions {
   readonly io: TerminalIo;
@@ -30,268 +32,151 @@ export interface TerminalViewOptions {
   readonly loadLexer?: () => Promise<Lexer>;
 }
 
-/** Running calls shown at once. */
-const MAX_RUNNING_LINES = 8;
-/** Milliseconds between two changes of the status line: at most eight a second. */
-const STATUS_MS = 125;
-/** Of an unfinished block, what can be on the screen at all. */
-const TAIL_CHARS_PER_CELL = 2;
-
-type Stage = 'nothing' | 'reasoning' | 'text' | 'progress';
-
-/** The view of a run on a terminal: what is done scrolls away, what is going on stands below it. */
-export function createTerminalView(options: TerminalViewOptions): RunView {
+/** The parts of a terminal view, and what they share. */
+function assemble(options: TerminalViewOptions) {
   const { io, clock, mode } = options;
-  const live = (options.live ?? true) && mode !== 'off';
-  const showReasoning = (options.showReasoning ?? true) && mode !== 'off';
   const out = createPainter(options.color && io.stdoutIsTty);
   const err = createPainter(options.color && io.stderrIsTty);
   const progress = createProgress();
   const calls = createCallTracker();
-  const asked = new Set<string>();
-
-  let lexer: Lexer | undefined;
-  let loading: Promise<void> | undefined;
-  let waiting: RunEvent[] = [];
-  let stage: Stage = 'nothing';
-  let reasoning: ReasoningStream | undefined;
-  let text: MarkdownStream | undefined;
-  let streamed = '';
-  let streamedIteration = 0;
-  let lastMessage = '';
-  let statusText = '';
-  let statusAt = Number.NEGATIVE_INFINITY;
-  let status = false;
-  let finished = false;
-
-  const plain = (value: string): LiveLine => ({ text: value, paint: (fitted) => fitted });
-  const dim = (value: string): LiveLine => ({ text: value, paint: (fitted) => err.paint(SGR.dim, fitted) });
-
-  const tailLines = ({ columns, rows }: { columns: number; rows: number }): LiveLine[] => {
-    const source = stage === 'reasoning' ? (reasoning?.tail() ?? '') : (text?.tail() ?? '');
-    if (source === '') return [];
-    const visible = source.slice(-(columns * rows * TAIL_CHARS_PER_CELL));
-    return wrapText(visible, columns - 1).map(stage === 'reasoning' ? dim : plain);
-  };
-
-  const refreshStatus = (): LiveLine[] => {
-    if (!status || !io.stderrIsTty) return [];
-    const now = clock.monotonic();
-    if (now - statusAt >= STATUS_MS) {
-      statusText = statusLine(progress, clock.now());
-      statusAt = now;
-    }
-    return [dim(statusText)];
-  };
-
-  const runningLines = (columns: number): LiveLine[] => {
-    const running = calls.running();
-    const shown = running.slice(0, MAX_RUNNING_LINES).map((call) => dim(runningLine(call, columns - 1)));
-    return running.length > shown.length ? [...shown, dim(`  … and ${running.length - shown.length} more`)] : shown;
-  };
-
+  const status = createStatus(progress, clock, err);
+  const shown = { status: false };
   const screen = createScreen({
     io,
     clock,
-    live,
-    region: (size) => [...tailLines(size), ...runningLines(size.columns), ...refreshStatus()],
+    live: (options.live ?? true) && mode !== 'off',
+    region: (size) => [
+      ...scroll.tail(size),
+      ...runningLines(calls.running(), size.columns, err),
+      ...(shown.status && io.stderrIsTty ? [status()] : []),
+    ],
   });
-  const width = (): number => screen.size().columns;
+  const scroll = createScroll({ screen, out, err });
+  return { err, progress, calls, screen, scroll, shown, text: createMessageText() };
+}
 
-  const progressLines = (lines: readonly string[]): void => {
-    if (lines.length === 0) return;
-    endStage();
-    if (stage === 'text' || stage === 'reasoning') screen.commit('stderr', ['']);
-    stage = 'progress';
-    screen.commit('stderr', lines);
-  };
+type Parts = ReturnType<typeof assemble>;
 
-  /** Finishes what is being streamed; `stage` still names it, so that the next one can set itself apart. */
-  const endStage = (): void => {
-    if (reasoning !== undefined) {
-      const rest = reasoning.end(width()).map((line) => err.paint(SGR.dim, line));
-      reasoning = undefined;
-      screen.commit('stderr', rest);
-    }
-    if (text !== undefined) {
-      const rest = text.end();
-      text = undefined;
-      screen.commit('stdout', rest);
-    }
-  };
+function showCalls({ err, screen, scroll }: Parts, records: readonly CallRecord[], mode: InteractionMode): void {
+  if (mode === 'off') return;
+  const style = { painter: err, width: screen.size().columns - 1, glyphs: true };
+  scroll.progress(records.flatMap((call) => callLines(call, style, mode === 'verbose')));
+}
 
-  const addReasoning = (delta: string): void => {
-    if (!showReasoning) return;
-    if (reasoning === undefined) {
-      endStage();
-      if (stage === 'text') screen.commit('stdout', ['']);
-      reasoning = createReasoningStream();
-      stage = 'reasoning';
-    }
-    screen.commit(
-      'stderr',
-      reasoning.push(delta, width()).map((line) => err.paint(SGR.dim, line)),
-    );
-  };
+function showNote({ err, screen, scroll }: Parts, event: RunEvent, mode: InteractionMode): void {
+  const note = noteOf(event);
+  if (note === undefined || (mode === 'off' && !note.warning)) return;
+  const lines = noteLines(note).flatMap((line) => wrapText(line, screen.size().columns - 2));
+  scroll.progress(lines.map((line, index) => err.paint(note.warning ? SGR.caution : SGR.dim, `${index === 0 ? '· ' : '  '}${line}`)));
+}
 
-  const addText = (delta: string): void => {
-    if (lexer === undefined) return;
-    if (text === undefined) {
-      if (delta.trim() === '') return;
-      endStage();
-      if (stage !== 'nothing') screen.commit(stage === 'text' ? 'stdout' : 'stderr', ['']);
-      text = createMarkdownStream(lexer, () => ({ width: width(), painter: out }));
-      stage = 'text';
-    }
-    screen.commit('stdout', text.push(delta));
-  };
+function showSpeed({ err, scroll }: Parts, event: Extract<RunEvent, { type: 'iteration_completed' }>, mode: InteractionMode): void {
+  const { call_duration_ms: ms, tokens_per_second: speed } = event.data;
+  if ((mode !== 'enhance' && mode !== 'verbose') || ms === undefined || speed === undefined) return;
+  scroll.progress([err.paint(SGR.dim, `  model call ${(ms / 1000).toFixed(1)} s · ${speed.toFixed(1)} tokens/s`)]);
+}
 
-  const addDelta = (iteration: number, delta: string): void => {
-    if (iteration !== streamedIteration) {
-      streamed = '';
-      streamedIteration = iteration;
-      lastMessage = '';
-    }
-    streamed += delta;
-    addText(delta);
-  };
+function showSummary({ err, progress, calls, scroll }: Parts, result: RunResult, listed: boolean): void {
+  const { mark, lines } = summarise(result, progress, calls.count(), listed);
+  const good = result.outcome === 'answer' || result.outcome === 'partial';
+  const [first, ...rest] = lines;
+  scroll.progress([`${err.paint(good ? SGR.good : SGR.bad, mark)} ${first}`, ...rest.map((line) => err.paint(SGR.dim, `  ${line}`))], true);
+}
 
-  const addMessage = (event: Extract<RunEvent, { type: 'message' }>): void => {
-    const shown = event.iteration === streamedIteration ? streamed : '';
-    lastMessage = event.message.content;
-    // Text that was streamed and then masked or corrected cannot be taken back, and is not repeated.
-    if (shown.trim() === '') {
-      if (event.message.reasoning !== undefined && stage !== 'reasoning') addReasoning(event.message.reasoning);
-      addText(event.message.content);
-    } else if (event.message.content.startsWith(shown)) {
-      addText(event.message.content.slice(shown.length));
-    }
-    endStage();
-  };
+/** The view of a run on a terminal: what is done scrolls away, what is going on stands below it. */
+export function createTerminalView(options: TerminalViewOptions): RunView {
+  const { clock, mode } = options;
+  const showReasoning = (options.showReasoning ?? true) && mode !== 'off';
+  const parts = assemble(options);
+  const { err, progress, calls, screen, scroll, shown, text } = parts;
+  const asked = new Set<string>();
+  let finished = false;
 
-  const showCalls = (records: readonly CallRecord[]): void => {
-    if (mode === 'off') return;
-    progressLines(records.flatMap((call) => callLines(call, { painter: err, width: width() - 1, glyphs: true }, mode === 'verbose')));
+  const addText = (added: string, lexer: Lexer | undefined): void => {
+    if (lexer !== undefined) scroll.text(added, lexer);
   };
 
   const beginIteration = (): void => {
-    showCalls(calls.drain('unknown'));
-    status = mode !== 'off';
-    if (mode !== 'off') progressLines([err.paint(SGR.dim, iterationHeader(progress, clock.now()))]);
+    showCalls(parts, calls.drain('unknown'), mode);
+    shown.status = mode !== 'off';
+    if (shown.status) scroll.progress([err.paint(SGR.dim, iterationHeader(progress, clock.now()))], true);
   };
 
-  const speedLine = (event: Extract<RunEvent, { type: 'iteration_completed' }>): void => {
-    const { call_duration_ms: ms, tokens_per_second: speed } = event.data;
-    if ((mode !== 'enhance' && mode !== 'verbose') || ms === undefined || speed === undefined) return;
-    progressLines([err.paint(SGR.dim, `  model call ${(ms / 1000).toFixed(1)} s · ${speed.toFixed(1)} tokens/s`)]);
+  const addMessage = ({ iteration, message }: Extract<RunEvent, { type: 'message' }>, lexer: Lexer | undefined): void => {
+    const rest = text.whole(iteration, message.content);
+    if (rest === message.content && message.reasoning !== undefined && showReasoning && !scroll.isReasoning())
+      scroll.reasoning(message.reasoning);
+    addText(rest, lexer);
+    scroll.end();
   };
 
-  const showNote = (event: RunEvent): void => {
-    const note = noteOf(event);
-    if (note === undefined || (mode === 'off' && !note.warning)) return;
-    const sgr = note.warning ? SGR.caution : SGR.dim;
-    const lines = noteLines(note).flatMap((line) => wrapText(line, width() - 2));
-    progressLines(lines.map((line, index) => err.paint(sgr, `${index === 0 ? '· ' : '  '}${line}`)));
+  const answered = (id: string): void => {
+    asked.delete(id);
+    if (asked.size === 0) screen.resume();
   };
 
-  const onApproval = (event: RunEvent): void => {
-    if (event.type === 'approval_asked') {
-      endStage();
-      asked.add(event.request.id);
-      screen.pause();
-    } else if (event.type === 'approval_answered') {
-      asked.delete(event.request_id);
-      if (asked.size === 0) screen.resume();
-    }
-  };
-
-  const show = (event: RunEvent): void => {
+  const show = (event: RunEvent, lexer: Lexer | undefined): void => {
     updateProgress(progress, event);
     switch (event.type) {
       case 'iteration_started':
         beginIteration();
         break;
       case 'reasoning_delta':
-        addReasoning(event.text);
+        if (showReasoning) scroll.reasoning(event.text);
         break;
       case 'text_delta':
-        addDelta(event.iteration, event.text);
+        text.delta(event.iteration, event.text);
+        addText(event.text, lexer);
         break;
       case 'message':
-        addMessage(event);
+        addMessage(event, lexer);
         break;
       case 'tool_call_started':
       case 'tool_call_completed':
       case 'tool_call_failed':
       case 'tool_result':
-        endStage();
-        showCalls(calls.take(event));
+        scroll.end();
+        showCalls(parts, calls.take(event), mode);
         break;
       case 'iteration_completed':
-        showCalls(calls.drain('unknown'));
-        speedLine(event);
+        showCalls(parts, calls.drain('unknown'), mode);
+        showSpeed(parts, event, mode);
         break;
       case 'approval_asked':
+        scroll.end();
+        asked.add(event.request.id);
+        screen.pause();
+        break;
       case 'approval_answered':
-        onApproval(event);
+        answered(event.request_id);
         break;
       default:
-        showNote(event);
+        showNote(parts, event, mode);
     }
     screen.touch();
   };
 
-  const drainWaiting = (): void => {
-    const events = waiting;
-    waiting = [];
-    for (const event of events) show(event);
-  };
+  const queue = createEventQueue(options.loadLexer ?? loadLexer, show);
 
-  /** Events keep their order: while the parser loads they wait behind the first that needs it. */
-  const load = (): Promise<void> => {
-    loading ??= (options.loadLexer ?? loadLexer)().then((loaded) => {
-      lexer = loaded;
-      drainWaiting();
-    });
-    return loading;
-  };
-
-  const showResult = (result: RunResult): void => {
-    asked.clear();
+  const showResult = (result: RunResult, lexer: Lexer): void => {
     screen.resume();
-    showCalls(calls.drain('cancelled'));
-    endStage();
-    addText(unshownPart(lastMessage === '' ? streamed : lastMessage, result.answer));
-    endStage();
-    status = false;
-    const summary = summarise(result, progress, calls.count(), options.listed ?? false);
-    if (mode === 'off' && result.outcome === 'answer') return;
-    const good = result.outcome === 'answer' || result.outcome === 'partial';
-    const [first, ...rest] = summary.lines;
-    const lines = [
-      `${err.paint(good ? SGR.good : SGR.bad, summary.mark)} ${first}`,
-      ...rest.map((line) => err.paint(SGR.dim, `  ${line}`)),
-    ];
-    if (stage === 'progress') screen.commit('stderr', ['']);
-    progressLines(lines);
+    showCalls(parts, calls.drain('cancelled'), mode);
+    scroll.end();
+    addText(text.unshown(result.answer), lexer);
+    scroll.end();
+    shown.status = false;
+    if (mode !== 'off' || result.outcome !== 'answer') showSummary(parts, result, options.listed ?? false);
   };
 
   return {
     onEvent(event) {
-      if (finished) return;
-      const needsLexer = event.type === 'text_delta' || event.type === 'message';
-      if (lexer === undefined && (waiting.length > 0 || needsLexer)) {
-        waiting.push(event);
-        void load().catch(() => undefined);
-        return;
-      }
-      show(event);
+      if (!finished) queue.take(event);
     },
     async finish(result) {
       if (finished) return;
-      if (result.answer !== '' || waiting.length > 0) await load();
+      const lexer = await queue.ready();
       finished = true;
-      showResult(result);
+      showResult(result, lexer);
       screen.close();
       await screen.flush();
     },

@@ -364,4 +364,15 @@ describe('the terminal view', () => {
     expect(shown.indexOf('glob')).toBeGreaterThan(shown.indexOf('before'));
     expect(shown.indexOf('after')).toBeGreaterThan(shown.indexOf('glob'));
   });
+
+  it('shows the source of an answer when the markdown parser cannot be loaded', async () => {
+    const stage = createStage();
+    const broken = async () => {
+      throw new Error('no such module');
+    };
+    const view = createTerminalView({ io: stage.io, clock: stage.clock, color: true, mode: 'engaging', loadLexer: broken });
+    teller(view, stage.clock)(RUN_STARTED, iteration(1), textDelta('**x** \u001b[2J'));
+    await view.finish(resultOf({ answer: '**x** \u001b[2J' }));
+    expect(stage.stdout()).toBe('**x** \\x1b[2J\n');
+  });
 });
