@@ -30,6 +30,17 @@ describe('the event schema', () => {
     expect(Object.keys(schema.$defs[type]?.properties ?? {}).sort()).toEqual(Object.keys(WIRE_SAMPLES[type]).sort());
   });
 
+  it('fits the stream that the documentation shows', () => {
+    const page = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
+    const [, stream = ''] = /```jsonl\n(.*?)```/s.exec(page) ?? [];
+    const events = stream
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly type: string });
+    for (const event of events) validateWireEvent(event);
+    expect(events.map(({ type }) => type)).toContain('run_completed');
+  });
+
   it('allows fields it does not know', () => {
     validateWireEvent({ ...VALID, novel: 1, data: { message_count: 1, novel: 1 } });
   });
