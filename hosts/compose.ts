@@ -4,11 +4,13 @@ import type { Agent } from '../core/agent/agent.ts';
 import type { FanOut } from '../core/guards/fan-out.ts';
 import type { AppliedPlugins } from '../core/plugins/host.ts';
 import type { Redactor } from '../core/redact/redactor.ts';
+import type { PluginName } from '../plugins/index.ts';
 import type { Approver } from '../ports/approval.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RunEvent } from '../ports/event.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { LlmProvider } from '../ports/llm.ts';
+import type { Plugin } from '../ports/plugin.ts';
 import type { ProviderSelection, ResolvedConfig } from './config/types.ts';
 import { agentModule, systemModule, worldModule } from './modules.ts';
 import type { HostPolicy } from './policy.ts';
@@ -24,6 +26,8 @@ export interface HostEnvironment {
   readonly workspace: string;
   readonly systemPrompt: string;
   dataDirOf(plugin: string): string;
+  /** First-party plugins to apply; all when absent. */
+  readonly builtIns?: readonly PluginName[];
   /** `--events-jsonl`, absolute. */
   readonly eventFile?: string;
   readonly eventsIncludeArgs: boolean;
@@ -36,6 +40,10 @@ export interface HostEnvironment {
 /** The live objects that only a surface has. */
 export interface Edges {
   readonly approver?: Approver;
+  /** A live provider that takes the configured one's place. */
+  readonly provider?: LlmProvider;
+  /** Applied after the first-party ones. */
+  readonly plugins?: readonly Plugin[];
   onEvent(event: RunEvent): void;
   log(level: string, message: string): void;
 }

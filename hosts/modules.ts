@@ -83,13 +83,19 @@ export const agentModule = new ContainerModule((options) => {
   ]);
   single(
     TOKENS.plugins,
-    async (registry, validator, fs, process, clock, edges) => {
-      const { PLUGINS } = await import('../plugins/index.ts');
-      const plugins = await Promise.all(Object.values(PLUGINS).map((load) => load()));
+    async (environment, registry, validator, fs, process, clock, edges) => {
+      const { loadPlugins } = await import('../plugins/index.ts');
+      const plugins = await loadPlugins(environment.builtIns);
       const logger = { log: (level: string, message: string) => edges.log(level, message) };
-      return applyPlugins(plugins, { registry, validator, clock, configs: {}, services: { fs, process, logger } });
+      return applyPlugins([...plugins, ...(edges.plugins ?? [])], {
+        registry,
+        validator,
+        clock,
+        configs: {},
+        services: { fs, process, logger },
+      });
     },
-    [TOKENS.tools, TOKENS.validator, TOKENS.fileSystem, TOKENS.processes, TOKENS.clock, TOKENS.edges],
+    [TOKENS.environment, TOKENS.tools, TOKENS.validator, TOKENS.fileSystem, TOKENS.processes, TOKENS.clock, TOKENS.edges],
   );
   single(
     TOKENS.agent,

@@ -72,7 +72,7 @@ export async function createProvider(
 ): Promise<LlmProvider> {
   const http = endpointClient(environment);
   const services: AdapterServices = { clock, http, log: edges.log };
-  const made = await makeProvider(environment, adapters, services);
+  const made = edges.provider ?? (await makeProvider(environment, adapters, services));
   const provider = await recorded(made, environment.recordFile, redactor, services);
   const { llm } = environment.config;
   const guarded = guardProvider(provider, {

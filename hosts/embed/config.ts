@@ -1,0 +1,30 @@
+import { assemble } from '../config/assemble.ts';
+import { readLayer } from '../config/layer.ts';
+import { lay, startWithDefaults } from '../config/merge.ts';
+import { statePaths } from '../config/state-paths.ts';
+import type { ResolvedConfig } from '../config/types.ts';
+
+/**
+ * The configuration of an embedded agent: the keys of `config.json` as an object, and nothing else.
+ * No file and no variable is read. Throws `ConfigError` for a value that is wrong.
+ */
+export function embeddedConfig(
+  document: Readonly<Record<string, unknown>>,
+  place: { readonly stateDir: string; readonly workspace: string },
+  warn: (text: string) => void,
+): ResolvedConfig {
+  const secrets: string[] = [];
+  const entries = readLayer(document, {
+    path: 'createAgent',
+    project: false,
+    lookup: () => undefined,
+    isSecret: () => false,
+    warn,
+    secret: (value) => secrets.push(value),
+  });
+  for (const { key, value } of entries) if (/(^|\.)api_key$/.test(key) && typeof value === 'string') secrets.push(value);
+  const merged = startWithDefaults();
+  lay(merged, entries, 'global', 'createAgent', warn);
+  const state = statePaths({ ODEK_HOME: place.stateDir }, place.workspace);
+  return assemble({ values: merged.values, state, secrets, warnings: [] });
+}

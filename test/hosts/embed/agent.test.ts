@@ -1,0 +1,89 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAgent, type EmbeddedAgent } from '../../../hosts/api.ts';
+import type { RunEvent } from '../../../ports/event.ts';
+import { definePlugin, defineTool } from '../../../ports/plugin.ts';
+import { createScriptedProvider } from '../../fakes/llm.ts';
+import { startOpenAiServer } from '../../fakes/openai-server.ts';
+
+let workspace = '';
+let agent: EmbeddedAgent | undefined;
+beforeEach(async () => {
+  workspace = await realpath(await mkdtemp(join(tmpdir(), 'odek-embed-')));
+});
+afterEach(async () => {
+  await agent?.close();
+  agent = undefined;
+  await rm(workspace, { recursive: true, force: true });
+});
+
+const weather = definePlugin({
+  name: 'weather',
+  inject: ['tools'],
+  apply: (ctx) => {
+    ctx.tools.register(
+      defineTool<{ city: string }>({
+        name: 'weather',
+        description: 'The weather of a city.',
+        parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        effects: () => ({}),
+        execute: async ({ city }) => `sunny in ${city}`,
+      }),
+    );
+  },
+});
+
+describe('an agent inside another program', () => {
+  it('runs a live provider with tools of the program, and tells its events', async () => {
+    const events: RunEvent[] = [];
+    const provider = createScriptedProvider([{ calls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'It is sunny.' }]);
+    agent = await createAgent({ provider, plugins: [weather], workspace, onEvent: (event) => events.push(event) });
+    expect(await agent.run('How is Oslo?')).toMatchObject({ answer: 'It is sunny.', outcome: 'answer' });
+    expect(provider.requests[0]?.tools.map((tool) => tool.name)).toEqual(['weather']);
+    expect(events.map((event) => event.type)).toContain('tool_call_completed');
+  });
+
+  it('brings the built-in tools it was asked for', async () => {
+    await writeFile(join(workspace, 'a.txt'), 'hello');
+    const provider = createScriptedProvider([{ calls: [{ name: 'read_file', arguments: { path: 'a.txt' } }] }, { text: 'read' }]);
+    agent = await createAgent({ provider, builtIns: ['files'], workspace });
+    await agent.run('read a.txt');
+    expect(JSON.stringify(provider.requests.at(-1)?.messages)).toContain('hello');
+  });
+
+  it('reaches an endpoint that its configuration names', async () => {
+    const server = await startOpenAiServer([{ text: ['hi'] }]);
+    try {
+      agent = await createAgent({ config: { base_url: `${server.url}/v1`, model: 'm' }, workspace });
+      expect((await agent.run('say hi')).answer).toBe('hi');
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('continues a session that it kept', async () => {
+    const provider = createScriptedProvider([{ text: 'one' }, { text: 'two' }]);
+    agent = await createAgent({ provider, workspace });
+    const first = await agent.run('first', { session: true });
+    const second = await agent.run('second', { session: first.session_id });
+    expect(second).toMatchObject({ answer: 'two', session_id: first.session_id });
+    expect(provider.requests[1]?.messages.filter((message) => message.role === 'user').map((message) => message.content)).toEqual([
+      'first',
+      'second',
+    ]);
+  });
+
+  it('names the key and the value of a configuration that is wrong', async () => {
+    await expect(
+      createAgent({ provider: createScriptedProvider([]), workspace, config: { max_iterations: 'many' } }),
+    ).rejects.toMatchObject({
+      message: expect.stringMatching(/max_iterations.*many/),
+    });
+  });
+
+  it('says how to name a provider when there is none', async () => {
+    await expect(createAgent({ workspace })).rejects.toMatchObject({ code: 'no_provider' });
+  });
+});
