@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm';
 
 /** Most milliseconds that all patterns of one check may take together. A pattern that is not done by then counts as not matching. */
-export const PATTERN_TIME_MS = 250;
+const PATTERN_TIME_MS = 250;
 /** Steps that a simple pattern may need at worst and still run without a watchdog. */
 const DIRECT_STEPS = 10_000_000;
 

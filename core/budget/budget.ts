@@ -6,7 +6,7 @@ import { costMicroUsd, inputTokens, microToUsd, resolvePrice } from './price.ts'
 import { createWarnings } from './warnings.ts';
 
 /** A place in the budget for one model call. Exactly one of `settle` and `release` counts; later calls change nothing. */
-export interface ModelReservation {
+interface ModelReservation {
   /** What the call may ask for: the wish, lowered to what is left. Send it as `max_tokens` when it is lower than the wish. */
   readonly maxOutputTokens: number;
   /** Books what the call used, even beyond the reservation. Returns its cost in millionths of a dollar, where prices are known. */
@@ -15,7 +15,7 @@ export interface ModelReservation {
   release(): void;
 }
 
-export interface Spent {
+interface Spent {
   readonly usage: Usage;
   /** Absent unless both prices are known. */
   readonly costMicroUsd?: number;
@@ -43,7 +43,7 @@ export interface Budget {
 }
 
 /** Adds up usage. `cache_read` and `cache_write` appear once any part reported them. */
-export function addUsage(a: Usage, b: Usage): Usage {
+function addUsage(a: Usage, b: Usage): Usage {
   const sum = (x: number | undefined, y: number | undefined) => (x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0));
   const read = sum(a.cache_read, b.cache_read);
   const write = sum(a.cache_write, b.cache_write);

@@ -4,7 +4,7 @@ import { inputTokens, microToUsd, type Price } from './price.ts';
 import { type Dimension, formatElapsed } from './warnings.ts';
 
 /** The limits that are active, in the ledger's own units. */
-export interface ActiveLimits {
+interface ActiveLimits {
   readonly runtimeMs?: number;
   readonly toolCalls?: number;
   readonly input?: number;

@@ -1,6 +1,6 @@
 import type { RunEvent, WireBody, WireEvent, WireType } from '../../ports/event.ts';
 
-export const EVENT_SCHEMA = 'odek.event/v1';
+const EVENT_SCHEMA = 'odek.event/v1';
 
 const IS_WIRE_TYPE = {
   run_started: true,

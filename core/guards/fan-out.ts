@@ -2,13 +2,13 @@ import type { Clock } from '../../ports/clock.ts';
 import type { WireEvent } from '../../ports/event.ts';
 import type { EventSink } from '../../ports/event-sink.ts';
 
-export interface NamedSink {
+interface NamedSink {
   readonly name: string;
   readonly sink: EventSink;
 }
 
 /** What one sink lost. `dropped` never reached it, or it had not confirmed them in time; `failed` it rejected. */
-export interface SinkReport {
+interface SinkReport {
   readonly sink: string;
   readonly dropped: number;
   readonly failed: number;

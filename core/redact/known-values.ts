@@ -1,7 +1,7 @@
 import { MIN_SECRET_LENGTH, type Needle } from './needles.ts';
 
 /** Half-open ranges of UTF-16 units, sorted, not overlapping. */
-export type Ranges = readonly (readonly [start: number, end: number])[];
+type Ranges = readonly (readonly [start: number, end: number])[];
 
 const WINDOW = MIN_SECRET_LENGTH;
 const BLOCK = 3;

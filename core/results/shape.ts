@@ -4,7 +4,7 @@ import { wrapUntrusted } from '../untrusted/wrapper.ts';
 import { headChars, utf8Head, utf8Length, utf8Tail } from './utf8.ts';
 
 /** Bytes of a result that a tool without a limit of its own may give to the model. */
-export const COMPRESS_ABOVE_BYTES = 4096;
+const COMPRESS_ABOVE_BYTES = 4096;
 const HEAD_BYTES = 3072;
 const TAIL_BYTES = 1024;
 /** Text up to this length is redacted whole; of longer text only what can be kept. */
@@ -67,7 +67,7 @@ function boundAndRedact(text: string, maxResultChars: number | undefined, bytes:
   return joinEnds(head, utf8Tail(redactedTail(text, TAIL_BYTES, redactor), TAIL_BYTES), bytes);
 }
 
-export interface ResultShape {
+interface ResultShape {
   /** What the model gets: redacted, bounded, wrapped as untrusted, in its box. */
   readonly forModel: string;
   /** What people get: redacted and bounded. */
