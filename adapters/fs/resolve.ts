@@ -81,8 +81,19 @@ async function realOf(path: string, linksLeft: number): Promise<string> {
   if (linksLeft === 0) throw fileError('invalid_path', path);
   const realParent = await realOf(parent, linksLeft);
   const here = join(realParent, basename(path));
-  const entry = await lstatIfThere(here);
-  return entry?.isSymbolicLink() ? realOf(resolve(realParent, await readlink(here)), linksLeft - 1) : here;
+  const target = await linkTarget(here);
+  return target === undefined ? here : realOf(resolve(realParent, target), linksLeft - 1);
+}
+
+/** Where a link leads; undefined for anything else, and for what is gone. */
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'EINVAL' || code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
 async function lstatIfThere(path: string): Promise<Stats | undefined> {
