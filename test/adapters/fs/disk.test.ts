@@ -1,5 +1,6 @@
 import { rename, rm, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskFileSystem } from '../../../adapters/fs/disk.ts';
 import { hasCode } from '../../../ports/errors.ts';
@@ -77,7 +78,7 @@ describe('a link that is swapped in between check and use', () => {
     expect(await codeOf(place.fs.read('folder/file', { maxBytes: 100 }))).toBe('outside_root');
   });
 
-  it('and back, as fast as it can, never gives a reader anything from outside', async () => {
+  it('and back, again and again, never gives a reader anything from outside', async () => {
     let swapping = true;
     const swapper = (async () => {
       while (swapping) {
@@ -85,10 +86,11 @@ describe('a link that is swapped in between check and use', () => {
         await symlink(place.outside, join(place.root, 'folder'));
         await rm(join(place.root, 'folder'));
         await rename(join(place.root, 'moved'), join(place.root, 'folder'));
+        await sleep(1);
       }
     })();
     const reads: string[] = [];
-    for (let round = 0; round < 500; round += 1) {
+    for (let round = 0; round < 1000; round += 1) {
       const judged = await place.fs.resolve('folder/file');
       const read = await place.fs.read('folder/file', { maxBytes: 100 }).catch(() => undefined);
       if (read && judged.inRoot) reads.push(new TextDecoder().decode(read.bytes));
