@@ -7,7 +7,8 @@ export interface JsonProblem {
 }
 
 const SPACE = /[ \t\n\r]*/y;
-const STRING = /"(?:[ !#-[\]-\uffff]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const PLAIN = /[ !#-[\]-\uffff]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 const DEEPEST = 200;
@@ -40,18 +41,29 @@ function value(text: string, at: number, depth: number): number {
   if (depth > DEEPEST) throw new Stop(at, `nested deeper than ${DEEPEST} levels`);
   if (text[at] === '{') return members(text, at + 1, '}', depth, pair);
   if (text[at] === '[') return members(text, at + 1, ']', depth, value);
-  for (const pattern of [STRING, NUMBER, WORD]) {
+  if (text[at] === '"') return string(text, at);
+  for (const pattern of [NUMBER, WORD]) {
     const end = match(pattern, text, at);
     if (end > at) return end;
   }
-  if (text[at] === '"') throw new Stop(at, 'a string that does not end, or holds a bad escape');
   throw new Stop(at, `${shown(text, at)} where a value should be`);
 }
 
+/** Steps over plain runs and escapes in turn: one expression for both would backtrack without end. */
+function string(text: string, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    at = match(PLAIN, text, at);
+    if (text[at] === '"') return at + 1;
+    const end = match(ESCAPE, text, at);
+    if (end === at) throw new Stop(start, 'a string that does not end, or holds a bad escape');
+    at = end;
+  }
+}
+
 function pair(text: string, at: number, depth: number): number {
-  const end = match(STRING, text, at);
-  if (end === at) throw new Stop(at, `${shown(text, at)} where a name in double quotes should be`);
-  const colon = skip(text, end);
+  if (text[at] !== '"') throw new Stop(at, `${shown(text, at)} where a name in double quotes should be`);
+  const colon = skip(text, string(text, at));
   if (text[colon] !== ':') throw new Stop(colon, `${shown(text, colon)} where ":" should be`);
   return value(text, skip(text, colon + 1), depth);
 }

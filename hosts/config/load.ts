@@ -45,8 +45,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   lay(merged, environmentEntries(loading, 'env'), 'env', 'environment', warn);
   lay(merged, flagEntries(loading), 'flag', 'command line', warn);
 
+  collectSecrets(merged, loading);
   applyInference(merged, loading);
-  const config = assemble({ values: merged.values, state, secrets: secretsOf(merged, loading), warnings });
+  const config = assemble({ values: merged.values, state, secrets: [...loading.secrets], warnings });
   return { config, sources: Object.fromEntries(merged.sources), values: Object.fromEntries(merged.values), warnings };
 }
 
@@ -148,16 +149,27 @@ function find(name: string, { options, keys, file }: Pick<Loading, 'options' | '
   return options.env[name] ?? keys.get(name) ?? file.get(name);
 }
 
-function secretsOf({ values }: Merged, { secrets, keys, file }: Loading): readonly string[] {
+/** Every secret of every layer, also of the keys that lose: any of them may come up in a text. */
+function collectSecrets({ values }: Merged, { secrets, keys, file }: Loading): void {
   const mirrors = new Set(CONFIG_KEYS.filter((spec) => spec.secret !== true).map((spec) => spec.env));
   for (const value of keys.values()) secrets.add(value);
   for (const [name, value] of file) if (!mirrors.has(name)) secrets.add(value);
   for (const [key, value] of values) {
     if (typeof value !== 'string') continue;
     if (/(^|\.)api_key$/.test(key)) secrets.add(value);
-    if (/(^|\.)base_url$/.test(key) && URL.canParse(value)) secrets.add(decodeURIComponent(new URL(value).password));
+    if (/(^|\.)base_url$/.test(key) && URL.canParse(value))
+      for (const spelling of spellingsOf(new URL(value).password)) secrets.add(spelling);
   }
-  return [...secrets].filter((value) => value !== '');
+  secrets.delete('');
+}
+
+/** A password as it stands in an address, and as it is. */
+function spellingsOf(password: string): readonly string[] {
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
 }
 
 function absoluteAdapters(given: Entry, folder: string): Entry {
