@@ -9,7 +9,7 @@ const RAW_IN_JSON = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
  * The result as one line of JSON: `{answer, outcome, session_id, run_id, iterations, usage, cost_usd,
  * duration_ms}`, and `error` when there is one. `cost_usd` is null when no price is configured.
  */
-export function resultJson(result: RunResult): string {
+function resultJson(result: RunResult): string {
   const { answer, outcome, session_id, run_id, iterations, usage, duration_ms, error } = result;
   const shape = {
     answer,

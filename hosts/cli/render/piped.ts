@@ -13,9 +13,8 @@ import { callLines } from './tool-lines.ts';
 
 export interface PipedViewOptions {
   readonly io: TerminalIo;
+  /** `off`: no progress on stderr; warnings and the end of a run that did not answer stay. */
   readonly mode: InteractionMode;
-  /** No progress on stderr; warnings and the end of a run that did not answer stay. Default: false. */
-  readonly quiet?: boolean;
   readonly listed?: boolean;
   /** What stdout carries at the end. Default: the answer and one newline. */
   printResult?(result: RunResult): string;
@@ -24,7 +23,7 @@ export interface PipedViewOptions {
 const LINE_CELLS = 120;
 
 /** The answer with exactly one newline at its end; nothing for no answer. Control characters are made visible. */
-export function answerText(result: RunResult): string {
+function answerText(result: RunResult): string {
   const answer = neutralise(result.answer).replace(/\n+$/, '');
   return answer === '' ? '' : `${answer}\n`;
 }
@@ -32,7 +31,7 @@ export function answerText(result: RunResult): string {
 /** The view of a run whose stdout is a pipe or a file: plain lines on stderr, the answer alone on stdout. */
 export function createPipedView(options: PipedViewOptions): RunView {
   const { io, mode } = options;
-  const quiet = (options.quiet ?? false) || mode === 'off';
+  const quiet = mode === 'off';
   const stdout = outputOf(io.stdout);
   const stderr = outputOf(io.stderr);
   const painter = createPainter(false);

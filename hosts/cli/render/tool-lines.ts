@@ -46,7 +46,7 @@ export function runningLine(call: CallRecord, width: number): string {
 }
 
 /** `✓ 📖 read_file src/a.ts · 12 ms · 3.4 kB` */
-export function finishedLine(call: CallRecord, { painter, width, glyphs }: ToolLineStyle): string {
+function finishedLine(call: CallRecord, { painter, width, glyphs }: ToolLineStyle): string {
   const { mark, sgr } = MARKS[call.outcome ?? 'unknown'];
   const name = head(call, glyphs);
   const tail = facts(call);

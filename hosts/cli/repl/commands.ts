@@ -1,10 +1,10 @@
 import { nearest } from '../nearest.ts';
 
 /** What a command does with the repl afterwards. */
-export type CommandResult = 'stay' | 'leave';
+type CommandResult = 'stay' | 'leave';
 
 /** One slash command. */
-export interface ReplCommand {
+interface ReplCommand {
   /** One line for `/help`. */
   readonly summary: string;
   /** `rest`: what follows the name, trimmed. `print` writes a line for the person. */

@@ -51,7 +51,7 @@ describe('the piped view', () => {
 
   it('writes nothing to stdout when there is no answer, and the reason to stderr also when quiet', async () => {
     const stage = pipes();
-    const view = createPipedView({ io: stage.io, mode: 'engaging', quiet: true });
+    const view = createPipedView({ io: stage.io, mode: 'off' });
     teller(view, stage.clock)(RUN_STARTED, iteration(1));
     await view.finish(resultOf({ outcome: 'failed', answer: '', error: { code: 'auth', message: 'no key' } }));
     expect(stage.stdout()).toBe('');
@@ -60,7 +60,7 @@ describe('the piped view', () => {
 
   it('is silent on stderr when quiet and answered', async () => {
     const stage = pipes();
-    const view = createPipedView({ io: stage.io, mode: 'engaging', quiet: true });
+    const view = createPipedView({ io: stage.io, mode: 'off' });
     teller(view, stage.clock)(RUN_STARTED, iteration(1), callStarted('a', 'glob', {}), ...callEnded('a', 'glob', 1, 1));
     await view.finish(resultOf());
     expect(stage.stderr()).toBe('');
@@ -115,7 +115,7 @@ describe('the JSON view', () => {
 
   it('says null for an unknown cost and adds the error when there is one', async () => {
     const stage = pipes();
-    const view = createJsonView({ io: stage.io, mode: 'engaging', quiet: true });
+    const view = createJsonView({ io: stage.io, mode: 'off' });
     const error = { code: 'budget_exceeded', message: 'tool_calls is 5, the limit is 5' };
     await view.finish(resultOf({ outcome: 'budget', answer: '', error }));
     expect(JSON.parse(stage.stdout())).toMatchObject({ cost_usd: null, outcome: 'budget', error });
@@ -146,7 +146,6 @@ describe('the choice of a view', () => {
 
   it.each([
     ['NO_COLOR', {}, { TERM: 'xterm', NO_COLOR: '1' }, false],
-    ['--no-color', { 'no-color': true }, { TERM: 'xterm' }, false],
     ['no_color', {}, { TERM: 'xterm' }, true],
   ])('has no colour with %s, but is still live', async (_, flags, env, noColor) => {
     const text = await shown(createStage(), flags, env as Record<string, string>, noColor);

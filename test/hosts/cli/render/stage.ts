@@ -7,11 +7,11 @@ import type { RunResult } from '../../../../ports/run.ts';
 import { createEmulator, type Emulator } from './emulator.ts';
 
 /** A clock that goes only when told to. */
-export interface ManualClock extends Clock {
+interface ManualClock extends Clock {
   advance(ms: number): void;
 }
 
-export function createManualClock(): ManualClock {
+function createManualClock(): ManualClock {
   let now = 1_000_000;
   let timers: { at: number; run: () => void }[] = [];
   return {
