@@ -103,7 +103,8 @@ async function write(path: string, text: string, mode: number, force: boolean): 
 
 function writeError(error: unknown, path: string): ConfigError {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-  if (code === 'EEXIST')
+  // A file in the place of the state folder gives the same code, from mkdir.
+  if (code === 'EEXIST' && (error as NodeJS.ErrnoException).syscall === 'open')
     return new ConfigError('file_exists', `${path} is there already; --force replaces it`, { value: path, cause: error });
   return new ConfigError('cannot_write', `${path} cannot be written: ${code} (${dirname(path)})`, { value: path, cause: error });
 }
