@@ -28,16 +28,20 @@ function fault(place: Place, message: string, value?: unknown): PlanError {
   return new PlanError('plan_invalid', `${place.prefix}${message}`, { repair: place.repair, value });
 }
 
+function unknownId(place: Place, message: string, value: string): PlanError {
+  return new PlanError('plan_unknown_id', `${place.prefix}${message}`, { repair: place.repair, value });
+}
+
 function findCheck(state: PlanState, call: JsonObject, place: Place): { step: PlanStep; check: PlanCheck } {
   const stepId = textField(call, 'step_id')?.trim();
   const checkId = textField(call, 'check_id')?.trim();
   if (!stepId || !checkId) throw fault(place, `step_id and check_id are required, got ${quote(stepId ?? '')} and ${quote(checkId ?? '')}`);
   const step = state.steps.find((each) => each.id === stepId);
-  if (step === undefined) throw fault(place, `unknown step id ${quote(stepId)}`, stepId);
+  if (step === undefined) throw unknownId(place, `unknown step id ${quote(stepId)}`, stepId);
   const check = step.checks.find((each) => each.id === checkId);
   if (check !== undefined) return { step, check };
   const has = step.checks.map((each) => quote(each.id)).join(', ');
-  throw fault(
+  throw unknownId(
     place,
     `step ${quote(stepId)} has no check ${quote(checkId)} (${has === '' ? 'it has no checks' : `it has ${has}`})`,
     checkId,

@@ -22,6 +22,10 @@ export interface Applied {
   readonly item: string;
 }
 
+export function unknownId(place: Place, field: string, id: string): PlanError {
+  return new PlanError('plan_unknown_id', `${place.prefix}unknown ${field} ${quote(id)}`, { repair: place.repair, value: id });
+}
+
 export function fault(place: Place, message: string, value?: unknown, limit?: unknown): PlanError {
   return new PlanError('plan_invalid', `${place.prefix}${message}`, { repair: place.repair, value, limit });
 }
@@ -31,7 +35,7 @@ export function targetOf(steps: readonly PlanStep[], { fields, place }: Operatio
   const id = (textField(fields, 'step_id', place.prefix) ?? '').toWellFormed().trim();
   const at = steps.findIndex((step) => step.id === id);
   const step = steps[at];
-  if (step === undefined) throw fault(place, `unknown step id ${quote(id)}`, id);
+  if (step === undefined) throw unknownId(place, 'step id', id);
   return { step, at };
 }
 

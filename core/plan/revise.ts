@@ -4,7 +4,16 @@ import { exampleCall } from './errors.ts';
 import { listField, missingList, objectEntry, textField } from './input.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { editStep } from './revise-edit.ts';
-import { type Applied, fault, newSteps, OPERATION_KINDS, type Operation, type OperationKind, targetOf } from './revise-operation.ts';
+import {
+  type Applied,
+  fault,
+  newSteps,
+  OPERATION_KINDS,
+  type Operation,
+  type OperationKind,
+  targetOf,
+  unknownId,
+} from './revise-operation.ts';
 import { replaceStep } from './revise-replace.ts';
 import { MAX_OPERATIONS, type PlanRevision, type PlanState, type PlanStep } from './state.ts';
 import { summaryItem } from './summary.ts';
@@ -97,7 +106,7 @@ function insert(steps: readonly PlanStep[], added: readonly PlanStep[], anchor: 
   const id = anchor.after || anchor.before;
   if (id === '') return [...steps, ...added];
   const at = steps.findIndex((step) => step.id === id);
-  if (at === -1) throw fault(place, `unknown ${anchor.after === '' ? 'before_id' : 'after_id'} ${quote(id)}`, id);
+  if (at === -1) throw unknownId(place, anchor.after === '' ? 'before_id' : 'after_id', id);
   return steps.toSpliced(anchor.after === '' ? at : at + 1, 0, ...added);
 }
 

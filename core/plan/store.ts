@@ -1,6 +1,7 @@
 /** The plan of one run: the only place where plan state changes. */
 import type { Hash } from '../../ports/hash.ts';
 import type { PlanControl, PlanReply } from '../../ports/plan.ts';
+import { createBlockedStreak } from './blocked-streak.ts';
 import type { VerbEffect } from './effect.ts';
 import { isPlanError, planErrorText } from './errors.ts';
 import type { PlanChange } from './events.ts';
@@ -66,8 +67,6 @@ export interface PlanStore extends PlanControl {
   reset(): void;
 }
 
-/** Consecutive transitions to blocked that call for another approach. */
-const BLOCKED_STREAK = 3;
 /** Newer versions could leave the nine digits of the grammar within a run. */
 const MAX_RESTORED_VERSION = 999_000_000;
 
@@ -86,44 +85,17 @@ interface Commit {
 export function createPlanStore(options: PlanStoreOptions): PlanStore {
   let state: PlanState = EMPTY_PLAN;
   let epoch = 0;
-  let streak = 0;
-  let lastStatus: StepStatus | undefined;
+  const streak = createBlockedStreak();
   let shown: { readonly version: number; readonly content: string } | undefined;
-  const untold: PlanChange[] = [];
-  let telling = false;
-
-  const tell = (change: PlanChange): void => {
-    untold.push(change);
-    // A listener that mutates adds to the queue and does not overtake.
-    if (telling) return;
-    telling = true;
-    try {
-      for (let next = untold.shift(); next !== undefined; next = untold.shift()) options.onChange?.(next);
-    } finally {
-      telling = false;
-    }
-  };
-
-  const countStreak = (commit: Commit): boolean => {
-    if (commit.created) streak = 0;
-    let fired = false;
-    for (const status of commit.transitions ?? []) {
-      lastStatus = status;
-      if (status === 'done' || status === 'in_progress') streak = 0;
-      if (status === 'blocked' && ++streak === BLOCKED_STREAK) {
-        fired = true;
-        streak = 0;
-      }
-    }
-    return fired;
-  };
+  const tell = inOrder(options.onChange);
 
   const commit = (next: Commit): void => {
     const unchanged = sameSteps(next.steps, state.steps) && (next.revised || sameRevision(next.revision, state.revision));
     if (unchanged && !next.created) return;
     const version = state.version + 1;
     state = { version, steps: next.steps, ...(next.revision !== undefined && { revision: next.revision }) };
-    const blocked_streak = countStreak(next);
+    if (next.created) streak.clear();
+    const blocked_streak = streak.observe(next.transitions ?? []);
     const { created = false, revised = false } = next;
     tell({ ...countSteps(state.steps), version, created, revised, blocked_streak });
   };
@@ -150,16 +122,15 @@ export function createPlanStore(options: PlanStoreOptions): PlanStore {
   const reset = (): void => {
     state = EMPTY_PLAN;
     epoch++;
-    streak = 0;
-    lastStatus = undefined;
+    streak.clear();
     shown = undefined;
   };
 
   const restore = (content: string): boolean => {
     reset();
     const parsed = parsePlan(content, options.maxSteps);
-    if (parsed === undefined || parsed.state.version > MAX_RESTORED_VERSION) return false;
-    const { version } = parsed.state;
+    const version = parsed?.state.version ?? 0;
+    if (parsed === undefined || version === 0 || version > MAX_RESTORED_VERSION) return false;
     const revision = normalisedRevision(parsed.state.revision);
     const steps = mapChecks(
       parsed.state.steps.map(normalisedStep),
@@ -182,7 +153,7 @@ export function createPlanStore(options: PlanStoreOptions): PlanStore {
   return {
     execute,
     state: () => state,
-    position: () => positionOf(state, lastStatus === 'blocked'),
+    position: () => positionOf(state, streak.lastBlocked()),
     pendingChecks: () => pendingChecks(state),
     epoch: () => epoch,
     isCheck: (tool, argumentsText) => matchesCheck(state.steps, tool, argumentsText),
@@ -192,6 +163,22 @@ export function createPlanStore(options: PlanStoreOptions): PlanStore {
     message,
     restore,
     reset,
+  };
+}
+
+/** A listener that mutates adds to the queue and does not overtake. */
+function inOrder(listener: PlanStoreOptions['onChange']): (change: PlanChange) => void {
+  const untold: PlanChange[] = [];
+  let telling = false;
+  return (change) => {
+    untold.push(change);
+    if (telling) return;
+    telling = true;
+    try {
+      for (let next = untold.shift(); next !== undefined; next = untold.shift()) listener?.(next);
+    } finally {
+      telling = false;
+    }
   };
 }
 
