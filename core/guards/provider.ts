@@ -5,7 +5,6 @@ import type { LlmProvider, ModelEvent, ModelRequest } from '../../ports/llm.ts';
 import { ProviderError } from '../../ports/llm.ts';
 import { createReplyCheck } from './provider-reply.ts';
 import { retryDelayMs, toGuardedError } from './provider-retry.ts';
-import type { NextOutcome } from './provider-wait.ts';
 import { nextWithin } from './provider-wait.ts';
 
 /** Told before the wait for the next attempt. */
@@ -98,10 +97,11 @@ async function* streamOnce(call: Call): AsyncGenerator<ModelEvent> {
       const remainingMs = deadline - options.clock.monotonic();
       const idleMs = request.stream ? options.idleTimeoutMs : Number.POSITIVE_INFINITY;
       const next = await nextWithin(events, { clock: options.clock, signal, timeoutMs: Math.min(remainingMs, idleMs) });
-      const event = readOutcome(next, provider.name, { remainingMs, idleMs, requestTimeoutMs: options.requestTimeoutMs });
-      if (event === undefined) throw check.missingResponse();
-      yield* check.take(event);
-      if (event.type === 'response') return;
+      if (next.kind === 'end') throw check.missingResponse();
+      if (next.kind !== 'value')
+        throw describeEnd(next.kind, provider.name, { remainingMs, idleMs, requestTimeoutMs: options.requestTimeoutMs });
+      yield* check.take(next.value);
+      if (next.value.type === 'response') return;
     }
   } catch (error) {
     throw toGuardedError(error, provider.name, signal.aborted);
@@ -117,15 +117,15 @@ interface Limits {
   readonly requestTimeoutMs: number;
 }
 
-/** The event; undefined at the end of the iteration. */
-function readOutcome(next: NextOutcome<ModelEvent>, name: string, limits: Limits): ModelEvent | undefined {
-  if (next.kind === 'value') return next.value;
-  if (next.kind === 'end') return undefined;
-  if (next.kind === 'aborted') throw new CancelledError(`the call of ${name} was cancelled`);
+function describeEnd(kind: 'aborted' | 'timeout', name: string, limits: Limits): Error {
+  if (kind === 'aborted') return new CancelledError(`the call of ${name} was cancelled`);
   if (limits.remainingMs <= limits.idleMs) {
-    throw new DeadlineError(`${name} did not finish within ${limits.requestTimeoutMs} ms`, { limit: limits.requestTimeoutMs });
+    return new DeadlineError(`${name} did not finish within ${limits.requestTimeoutMs} ms`, { limit: limits.requestTimeoutMs });
   }
-  throw new ProviderError('stream_idle_timeout', `${name} sent nothing for ${limits.idleMs} ms`, { limit: limits.idleMs, retryable: true });
+  return new ProviderError('stream_idle_timeout', `${name} sent nothing for ${limits.idleMs} ms`, {
+    limit: limits.idleMs,
+    retryable: true,
+  });
 }
 
 /** An adapter that ignores its signal must not be waited for. */
