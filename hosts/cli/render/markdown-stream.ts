@@ -1,8 +1,8 @@
 import type { Token } from 'marked';
 import { type BlockSplitter, createBlockSplitter, type Piece } from './block-splitter.ts';
-import { blockLines, type MarkdownTarget } from './markdown.ts';
+import { blockLines } from './markdown.ts';
 import { sanitise } from './sanitise.ts';
-import { SGR } from './style.ts';
+import { type MarkdownTarget, SGR } from './style.ts';
 
 /** Throws on markup that it cannot take, which is then shown as source. */
 export type Lexer = (markdown: string) => Token[];

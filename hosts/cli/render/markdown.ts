@@ -2,14 +2,8 @@ import type { Token, Tokens } from 'marked';
 import { cellWidth, type Span, wrapSpans } from './cells.ts';
 import { inlineSpans } from './inline.ts';
 import { sanitise } from './sanitise.ts';
-import { type Painter, SGR } from './style.ts';
+import { type MarkdownTarget, SGR } from './style.ts';
 import { tableLines } from './table.ts';
-
-/** Where markdown is drawn. `width` in cells. */
-export interface MarkdownTarget {
-  readonly width: number;
-  readonly painter: Painter;
-}
 
 /** Nested lists and quotes beyond this are shown as source. */
 const MAX_DEPTH = 12;

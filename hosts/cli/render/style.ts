@@ -21,6 +21,12 @@ export interface Painter {
   line(spans: readonly Span[]): string;
 }
 
+/** Where markdown is drawn. `width` in cells. */
+export interface MarkdownTarget {
+  readonly width: number;
+  readonly painter: Painter;
+}
+
 export function createPainter(color: boolean): Painter {
   const paint = (sgr: string, text: string): string => (color && sgr !== '' && text !== '' ? `\u001b[${sgr}m${text}\u001b[0m` : text);
   return { color, paint, line: (spans) => spans.map(({ text, sgr }) => paint(sgr, text)).join('') };

@@ -1,8 +1,7 @@
 import type { Tokens } from 'marked';
 import { cellWidth, type Span, wrapSpans } from './cells.ts';
 import { inlineSpans } from './inline.ts';
-import type { MarkdownTarget } from './markdown.ts';
-import { SGR } from './style.ts';
+import { type MarkdownTarget, SGR } from './style.ts';
 
 const SEPARATOR = ' │ ';
 const MIN_COLUMN = 3;
