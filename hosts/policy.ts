@@ -16,13 +16,13 @@ export const SCALES = {
   sandbox: ['required', 'preferred', 'opt_in'],
 } as const satisfies { readonly nonInteractive: readonly NonInteractiveRule[]; readonly sandbox: readonly string[] };
 
-export type SandboxRule = (typeof SCALES.sandbox)[number] | 'config' | 'inherit';
-export type ApproverKind = 'none' | 'terminal' | 'web' | 'telegram';
+type SandboxRule = (typeof SCALES.sandbox)[number] | 'config' | 'inherit';
+type ApproverKind = 'none' | 'terminal' | 'web' | 'telegram';
 /** `ephemeral`: journalled, not listed, removed after a normal end (DECISIONS 8). */
-export type SessionRule = 'none' | 'ephemeral' | 'listed';
+type SessionRule = 'none' | 'ephemeral' | 'listed';
 /** What one budget covers. `none`: the surface starts no runs. */
-export type BudgetScope = 'none' | 'run' | 'turn' | 'job' | 'share_or_own';
-export type SurfaceTool = 'clarify' | 'send_message';
+type BudgetScope = 'none' | 'run' | 'turn' | 'job' | 'share_or_own';
+type SurfaceTool = 'clarify' | 'send_message';
 
 /**
  * What a surface may do. Plain JSON: code asks this record and never the surface's name. The operator

@@ -24,7 +24,7 @@ const END = '<!-- end of the generated part -->';
 const PROJECT: Readonly<Record<ProjectRule, string>> = { set: 'sets', lower: 'lowers', append: 'adds', ignored: '–', rejected: '–' };
 
 /** The table of every configuration key. */
-export function configTable(): string {
+function configTable(): string {
   const head = ['Key', 'Default', 'Values', 'Flag', 'Variable', 'Project', 'Meaning'];
   const rows = CONFIG_KEYS.map((spec) => [
     `\`${spec.key}\``,
@@ -39,7 +39,7 @@ export function configTable(): string {
 }
 
 /** A section for every command. */
-export function commandReference(): string {
+function commandReference(): string {
   return Object.entries(COMMANDS)
     .map(([name, spec]) => commandSection(name, spec))
     .join('\n\n');

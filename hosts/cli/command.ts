@@ -77,3 +77,6 @@ export interface CommandSpec {
   readonly positionals: readonly PositionalSpec[];
   load(): Promise<CommandModule>;
 }
+
+/** All commands by name. */
+export type CommandTable = Readonly<Record<string, CommandSpec>>;

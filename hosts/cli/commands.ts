@@ -1,5 +1,5 @@
 import { CONFIG_KEYS } from '../config/keys.ts';
-import type { CommandSpec, FlagSpec } from './command.ts';
+import type { CommandModule, CommandSpec, FlagSpec } from './command.ts';
 import { flagOf } from './flags.ts';
 
 const MODEL_FLAGS: readonly FlagSpec[] = ['provider', 'model', 'base_url', 'thinking', 'temperature', 'max_tokens', 'system'].map(flagOf);
@@ -155,14 +155,14 @@ export const COMMANDS = {
     usage: 'completion bash | zsh | fish',
     positionals: [{ name: 'shell', summary: 'bash, zsh or fish.', required: true, choices: ['bash', 'zsh', 'fish'] }],
     flags: [],
-    load: () => import('./completion.ts'),
+    load: async (): Promise<CommandModule> => (await import('./completion.ts')).completionCommand(COMMANDS),
   },
   help: {
     summary: 'Explain odek or one command.',
     usage: 'help [command]',
     positionals: [{ name: 'command', summary: 'The command to explain.' }],
     flags: [],
-    load: () => import('./help.ts'),
+    load: async (): Promise<CommandModule> => (await import('./help.ts')).helpCommand(COMMANDS),
   },
   version: {
     summary: 'Print the version.',
@@ -172,10 +172,3 @@ export const COMMANDS = {
     load: () => import('./version.ts'),
   },
 } as const satisfies Record<string, CommandSpec>;
-
-export type CommandName = keyof typeof COMMANDS;
-
-/** The table as a map, for lookups by text. */
-export function findCommand(name: string): CommandSpec | undefined {
-  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name as CommandName] : undefined;
-}

@@ -1,18 +1,21 @@
 import { spellings } from './args.ts';
-import type { CommandContext, CommandSpec, FlagSpec } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import type { CommandModule, CommandSpec, CommandTable, FlagSpec } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
 type Rows = readonly (readonly [name: string, spec: CommandSpec])[];
 
 /** `odek completion bash|zsh|fish`: a script that knows the whole command table and needs no odek at run time. */
-export async function run({ args, io }: CommandContext): Promise<number> {
-  io.stdout.write(completionScript(args.positionals[0] as keyof typeof SHELLS));
-  return EXIT.ok;
+export function completionCommand(commands: CommandTable): CommandModule {
+  return {
+    run: async ({ args, io }) => {
+      io.stdout.write(completionScript(args.positionals[0] as keyof typeof SHELLS, commands));
+      return EXIT.ok;
+    },
+  };
 }
 
-export function completionScript(shell: keyof typeof SHELLS): string {
-  return SHELLS[shell](Object.entries(COMMANDS));
+export function completionScript(shell: keyof typeof SHELLS, commands: CommandTable): string {
+  return SHELLS[shell](Object.entries(commands));
 }
 
 const SHELLS = { bash, zsh, fish } as const;

@@ -36,6 +36,6 @@ export function exitCodeOfError(error: unknown): number {
 }
 
 /** True for a configuration error of any copy of the package. */
-export function isConfigError(error: unknown): boolean {
+function isConfigError(error: unknown): boolean {
   return error instanceof ConfigError || (isOdekError(error) && error.name === 'ConfigError');
 }

@@ -1,30 +1,31 @@
 import { ConfigError } from '../../ports/errors.ts';
 import { numberText } from './args.ts';
-import type { CommandContext, CommandSpec, FlagSpec } from './command.ts';
-import { COMMANDS, findCommand } from './commands.ts';
+import type { CommandModule, CommandSpec, CommandTable, FlagSpec } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { suggestion } from './nearest.ts';
 
-export async function run({ args, io }: CommandContext): Promise<number> {
-  const [name] = args.positionals;
-  if (name === undefined) {
-    io.stdout.write(overview(io.columns));
-    return EXIT.ok;
-  }
-  const spec = findCommand(name);
-  if (spec === undefined) throw unknownCommand(name);
-  io.stdout.write(commandHelp(spec, io.columns));
-  return EXIT.ok;
+/** `odek help [command]` over a table of commands. */
+export function helpCommand(commands: CommandTable): CommandModule {
+  return {
+    run: async ({ args, io }) => {
+      const [name] = args.positionals;
+      io.stdout.write(name === undefined ? overview(commands, io.columns) : commandHelp(findCommand(commands, name), io.columns));
+      return EXIT.ok;
+    },
+  };
 }
 
-export function unknownCommand(name: string): ConfigError {
-  const near = suggestion(name, Object.keys(COMMANDS), (match) => `odek ${match}`);
-  return new ConfigError('unknown_command', `unknown command "${name.slice(0, 80)}"${near}\nodek help lists the commands`, { value: name });
+/** The row of a command. Throws `ConfigError` `unknown_command`, which names the nearest. */
+export function findCommand(commands: CommandTable, name: string): CommandSpec {
+  const spec = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (spec !== undefined) return spec;
+  const near = suggestion(name, Object.keys(commands), (match) => `odek ${match}`);
+  throw new ConfigError('unknown_command', `unknown command "${name.slice(0, 80)}"${near}\nodek help lists the commands`, { value: name });
 }
 
 /** What `odek` alone prints. */
-export function overview(columns: number): string {
-  const rows = Object.entries(COMMANDS).map(([name, spec]): Row => [name, spec.summary]);
+export function overview(commands: CommandTable, columns: number): string {
+  const rows = Object.entries(commands).map(([name, spec]): Row => [name, spec.summary]);
   return [
     'odek runs a language model in a loop with tools, inside budgets, and keeps a journal of every step.',
     '',

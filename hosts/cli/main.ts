@@ -1,4 +1,4 @@
-import type { CommandContext, TerminalIo } from './command.ts';
+import type { CommandContext, CommandModule, TerminalIo } from './command.ts';
 
 const VERSION = new Set(['version', '--version', '-v']);
 
@@ -25,20 +25,18 @@ async function dispatch(argv: readonly string[], { io, env, cwd }: Omit<CommandC
   const [name, ...rest] = argv;
   // The version is asked for by scripts, often: it loads nothing but itself.
   if (name !== undefined && VERSION.has(name) && rest.length === 0) return (await import('./version.ts')).run({ io });
-  const help = await import('./help.ts');
+  const [{ COMMANDS }, { parseArgs }, help] = await Promise.all([import('./commands.ts'), import('./args.ts'), import('./help.ts')]);
   if (name === undefined || name === '--help' || name === '-h') {
-    io.stdout.write(help.overview(io.columns));
+    io.stdout.write(help.overview(COMMANDS, io.columns));
     return 0;
   }
-  const [{ findCommand }, { parseArgs }] = await Promise.all([import('./commands.ts'), import('./args.ts')]);
-  const spec = findCommand(name);
-  if (spec === undefined) throw help.unknownCommand(name);
+  const spec = help.findCommand(COMMANDS, name);
   const parsed = parseArgs(name, spec, rest);
   if (parsed.help) {
     io.stdout.write(help.commandHelp(spec, io.columns));
     return 0;
   }
-  const command = await spec.load();
+  const command: CommandModule = await spec.load();
   return command.run({ args: parsed.args, io, env, cwd });
 }
 

@@ -33,5 +33,3 @@ export const CLI_POLICIES = {
     tools: ['clarify'],
   },
 } as const satisfies Record<string, HostPolicy>;
-
-export type CliSurface = keyof typeof CLI_POLICIES;

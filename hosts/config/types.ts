@@ -10,7 +10,7 @@ export type ConfigSource = 'default' | 'secrets.env' | 'global' | 'project' | 'e
 export type InteractionMode = 'engaging' | 'enhance' | 'verbose' | 'off';
 
 /** `''` leaves the choice to the provider. */
-export type ThinkingSetting = '' | 'disabled' | 'low' | 'medium' | 'high';
+type ThinkingSetting = '' | 'disabled' | 'low' | 'medium' | 'high';
 
 export type ProviderFormat = 'openai' | 'anthropic' | 'gemini';
 
@@ -25,7 +25,7 @@ export interface ProviderConfig {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-export interface LlmConfig {
+interface LlmConfig {
   /** Whole call, seconds; 1 to 3,600. */
   readonly request_timeout_seconds: number;
   /** Silence between two stream events, seconds; 5 to 3,600. */
@@ -34,7 +34,7 @@ export interface LlmConfig {
   readonly context_window: number;
 }
 
-export interface DangerousConfig {
+interface DangerousConfig {
   readonly classes: Readonly<Partial<Record<DangerClass, DangerAction>>>;
   readonly allowlist: readonly string[];
   readonly denylist: readonly string[];
@@ -119,7 +119,7 @@ export interface ResolvedConfig {
 }
 
 /** Dotted key → the layer whose value won. Only keys of the key table appear; map entries by their own path. */
-export type ConfigSources = Readonly<Record<string, ConfigSource>>;
+type ConfigSources = Readonly<Record<string, ConfigSource>>;
 
 export interface LoadedConfig {
   readonly config: ResolvedConfig;

@@ -14,7 +14,7 @@ const table: [string, CommandSpec][] = Object.entries(COMMANDS);
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'odek-completion-'));
-  await writeFile(join(folder, 'odek.bash'), completionScript('bash'));
+  await writeFile(join(folder, 'odek.bash'), completionScript('bash', COMMANDS));
   await mkdir(join(folder, 'work'));
   await writeFile(join(folder, 'work', 'one two.jsonl'), '');
 });
@@ -75,7 +75,7 @@ describe('completion for other shells', () => {
 
   it('is balanced in its quotes, so that no summary ends one early', async () => {
     for (const shell of ['bash', 'zsh', 'fish'] as const) {
-      const lines = completionScript(shell)
+      const lines = completionScript(shell, COMMANDS)
         .split('\n')
         .filter((line) => !line.startsWith('#') && !line.includes('#'));
       for (const line of lines) expect([line, (line.replace(/\\'/g, '').match(/'/g) ?? []).length % 2]).toEqual([line, 0]);
