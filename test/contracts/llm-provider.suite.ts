@@ -60,7 +60,7 @@ const REQUEST: ModelRequest = {
 };
 
 /** Generous: only a hang is longer. */
-const PROMPT_MS = 5_000;
+const PROMPT_MS = 2_500;
 
 async function collect(provider: LlmProvider, signal = new AbortController().signal): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
