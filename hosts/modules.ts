@@ -3,7 +3,6 @@ import { createAgent } from '../core/agent/agent.ts';
 import { applyPlugins } from '../core/plugins/host.ts';
 import { createToolRegistry } from '../core/plugins/registry.ts';
 import { createRedactor } from '../core/redact/redactor.ts';
-import { createRoot } from './compose.ts';
 import { outsideAdapters } from './outside.ts';
 import { createProvider } from './provider.ts';
 import { agentSettings } from './settings.ts';
@@ -132,14 +131,9 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.edges,
     ],
   );
-  single(TOKENS.root, createRoot, [
-    TOKENS.agent,
-    TOKENS.store,
-    TOKENS.ids,
-    TOKENS.clock,
-    TOKENS.redactor,
-    TOKENS.provider,
-    TOKENS.sinks,
-    TOKENS.plugins,
-  ]);
+  single(
+    TOKENS.root,
+    (agent, store, ids, clock, redactor, provider, sinks, plugins) => ({ agent, store, ids, clock, redactor, provider, sinks, plugins }),
+    [TOKENS.agent, TOKENS.store, TOKENS.ids, TOKENS.clock, TOKENS.redactor, TOKENS.provider, TOKENS.sinks, TOKENS.plugins],
+  );
 });

@@ -8,7 +8,7 @@ import { ConfigError } from '../ports/errors.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { LlmProvider } from '../ports/llm.ts';
 import type { LoadedAdapters } from './adapters.ts';
-import type { Edges, HostEnvironment } from './compose.ts';
+import type { Edges, HostEnvironment } from './environment.ts';
 
 const MAX_RESPONSE_BYTES = 50 * 1024 * 1024;
 
@@ -30,9 +30,19 @@ function ownOptions({ selection }: HostEnvironment): Record<string, unknown> {
   };
 }
 
+/** What an adapter of the operator's gets: its `options` first, then what was resolved. */
+function outsideOptions({ selection, config }: HostEnvironment): Record<string, unknown> {
+  return {
+    ...config.providers[selection.id]?.options,
+    model: selection.model,
+    ...(selection.base_url !== undefined && { base_url: selection.base_url }),
+    ...(selection.api_key !== undefined && { api_key: selection.api_key }),
+  };
+}
+
 /** A recording, one of odek's own formats, or an adapter of the operator's, in this order. */
 async function makeProvider(environment: HostEnvironment, adapters: LoadedAdapters, services: AdapterServices): Promise<LlmProvider> {
-  const { selection, replayFile, config } = environment;
+  const { selection, replayFile } = environment;
   if (replayFile !== undefined) {
     const { default: replay } = await PROVIDERS.replay();
     return replay.create({ file: replayFile }, services);
@@ -47,7 +57,7 @@ async function makeProvider(environment: HostEnvironment, adapters: LoadedAdapte
     throw new ConfigError('unknown_provider', `provider "${selection.id}" is not known; adapters bring: ${names}`, { value: selection.id });
   }
   const { createAdapter } = await import('./adapters.ts');
-  return createAdapter<'llm-provider'>(outside, { ...config.providers[selection.id], model: selection.model }, services);
+  return createAdapter<'llm-provider'>(outside, outsideOptions(environment), services);
 }
 
 async function recorded(

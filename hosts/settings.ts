@@ -1,5 +1,5 @@
 import type { AgentSettings } from '../core/agent/settings.ts';
-import type { HostEnvironment } from './compose.ts';
+import type { HostEnvironment } from './environment.ts';
 import { choose, type HostPolicy, SCALES } from './policy.ts';
 
 const TOOL_TIMEOUT_MS = 30 * 60_000;

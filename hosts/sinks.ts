@@ -8,7 +8,7 @@ import type { RunEvent } from '../ports/event.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { HttpClient } from '../ports/http.ts';
 import type { DefinitionOf, LoadedAdapters } from './adapters.ts';
-import type { Edges, HostEnvironment } from './compose.ts';
+import type { Edges, HostEnvironment } from './environment.ts';
 
 const QUEUE_LIMIT = 1024;
 const CLOSE_TIMEOUT_MS = 2_000;

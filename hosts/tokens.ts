@@ -13,7 +13,7 @@ import type { LlmProvider } from '../ports/llm.ts';
 import type { ProcessRunner } from '../ports/process.ts';
 import type { SchemaValidator } from '../ports/schema.ts';
 import type { LoadedAdapters } from './adapters.ts';
-import type { Edges, HostEnvironment, Root } from './compose.ts';
+import type { Edges, HostEnvironment, Root } from './environment.ts';
 import type { HostPolicy } from './policy.ts';
 
 /** An identifier that remembers the type bound to it. */

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { type Composed, compose, type Edges, type HostEnvironment } from '../compose.ts';
+import { type Composed, compose } from '../compose.ts';
 import { loadConfig } from '../config/load.ts';
 import { selectProvider } from '../config/select.ts';
 import type { ProviderSelection, ResolvedConfig } from '../config/types.ts';
+import type { Edges, HostEnvironment } from '../environment.ts';
 import type { HostPolicy } from '../policy.ts';
 import { buildSystemPrompt } from '../system-prompt.ts';
 import type { CommandContext, FlagValue } from './command.ts';

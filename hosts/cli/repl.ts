@@ -1,9 +1,10 @@
 import { createSystemClock } from '../../adapters/clock/system.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 import type { SessionHeader } from '../../ports/session.ts';
-import type { Composed, Edges } from '../compose.ts';
+import type { Composed } from '../compose.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ResolvedConfig } from '../config/types.ts';
+import type { Edges } from '../environment.ts';
 import { newSessionId } from '../session-id.ts';
 import type { CommandContext } from './command.ts';
 import { findSession, OPEN_WAIT_MS, sessionFlags } from './continue.ts';
