@@ -1,2 +1,22 @@
 /** The package `odek/testing`: contract suites for whoever writes an adapter. No test runner needed. */
+export type { ClockHarness } from './clock.suite.ts';
+export { clockSuite } from './clock.suite.ts';
+export type { EventSinkHarness, EventSinkSubject } from './event-sink.suite.ts';
+export { eventSinkSuite } from './event-sink.suite.ts';
+export type { FileSystemHarness } from './file-system.suite.ts';
+export { fileSystemSuite } from './file-system.suite.ts';
+export type { HashHarness } from './hash.suite.ts';
+export { hashSuite } from './hash.suite.ts';
+export type { HttpClientHarness } from './http-client.suite.ts';
+export { httpClientSuite } from './http-client.suite.ts';
+export type { IdsHarness } from './ids.suite.ts';
+export { idsSuite } from './ids.suite.ts';
+export type { LlmProviderHarness, LlmScenario, LlmSubject } from './llm-provider.suite.ts';
+export { llmProviderSuite, SCENARIO_ANSWERS } from './llm-provider.suite.ts';
+export type { ProcessHarness } from './process.suite.ts';
+export { processSuite } from './process.suite.ts';
+export type { SchemaValidatorHarness } from './schema-validator.suite.ts';
+export { schemaValidatorSuite } from './schema-validator.suite.ts';
+export type { SessionStoreHarness } from './session-store.suite.ts';
+export { sessionStoreSuite } from './session-store.suite.ts';
 export type { BrokenAdapter, ContractCase, ContractSuite } from './suite.ts';

@@ -51,7 +51,7 @@ export async function succeed(program: string, args: readonly string[], options:
 }
 
 /** Copies what the repository tracks or would track into `target`, with this tree's installed packages linked. */
-async function copyRepository(target: string): Promise<void> {
+export async function copyRepository(target: string): Promise<void> {
   const { stdout } = await succeed('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
   for (const file of stdout.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
     await mkdir(dirname(join(target, file)), { recursive: true });

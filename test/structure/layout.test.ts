@@ -65,7 +65,7 @@ describe('package.json', () => {
   test('pins every package to one version, and Node itself to a 24', () => {
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
-    expect(manifest.devDependencies['node']).toMatch(/^24\./);
+    expect(manifest.devDependencies.node).toMatch(/^24\./);
   });
 
   test('has no runtime dependency, since the bundle carries them', () => {

@@ -14,12 +14,13 @@ const PORTS = {
   EventSink: 'event-sink',
   FileSystem: 'file-system',
   Hash: 'hash',
-  HttpClient: 'http',
+  HttpClient: 'http-client',
   Ids: 'ids',
   LlmProvider: 'llm-provider',
+  PlanControl: 'plan-control',
   Plugin: 'plugin',
   ProcessRunner: 'process',
-  SchemaValidator: 'schema',
+  SchemaValidator: 'schema-validator',
   SessionStore: 'session-store',
 } as const;
 
