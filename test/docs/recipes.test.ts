@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ describe('the recipes, followed to the letter', () => {
   test('"Add a sink" gets every event of a run, loaded from beside the configuration file', async () => {
     const home = await stateFolder('run-files.mjs', recipeCode('run-files.json'));
     const project = join(odek.folder, 'project-sink');
-    await mkdir(project);
+    await cp(join(ROOT, 'docs/examples/sample'), project, { recursive: true });
     const args = ['run', '--replay', RECORDING, '--json', '--events-jsonl', join(home, 'own.jsonl'), 'Report.'];
     const ended = await succeed(odek.command, args, { cwd: project, env: { ODEK_HOME: home } });
     const { run_id: runId } = JSON.parse(ended.stdout) as { readonly run_id: string };
@@ -110,7 +110,10 @@ describe('the recipes, followed to the letter', () => {
         const ended = await succeed(odek.command, ['run', '--json', 'Read a.txt.'], { cwd: project, env: { ODEK_HOME: home } });
         expect(JSON.parse(ended.stdout)).toMatchObject({ outcome: 'answer', answer: 'Hello, wörld 🎉', iterations: 2 });
         expect(server.bodies).toHaveLength(2);
-        expect(server.bodies[0]).toMatchObject({ model: 'qwen3', stream: true });
+        expect(server.bodies[0]).toMatchObject({
+          model: 'qwen3',
+          messages: expect.arrayContaining([{ role: 'user', content: 'Read a.txt.' }]),
+        });
         expect(JSON.stringify(server.bodies[1])).toContain('what the file says');
       } finally {
         await server.close();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -74,6 +74,7 @@ describe('the package, installed elsewhere', () => {
     const home = join(odek.folder, 'home');
     await cp(join(ROOT, 'docs/examples/sample'), project, { recursive: true });
     await mkdir(home, { mode: 0o700 });
+    await writeFile(join(home, 'config.json'), '{"dangerous":{"classes":{"local_write":"allow"}}}', { mode: 0o600 });
     const recording = join(odek.folder, 'node_modules/odek/docs/examples/first-run.json');
     const ended = await succeed(odek.command, ['run', '--replay', recording, '--json', 'Report on this project.'], {
       cwd: project,
@@ -100,7 +101,7 @@ describe('the package, installed elsewhere', () => {
     const { stdout } = await succeed(process.execPath, ['use.mjs'], { cwd: odek.folder });
     const seen = JSON.parse(stdout) as { readonly functions: string[]; readonly suites: string[]; readonly cases: boolean };
     expect(seen.functions).toEqual(['function', 'function', 'function', 'function']);
-    expect(seen.suites).toHaveLength(12);
+    expect(seen.suites).toHaveLength(readdirSync(join(ROOT, 'test/contracts')).filter((file) => file.endsWith('.suite.ts')).length);
     expect(seen.cases).toBe(true);
   });
 
