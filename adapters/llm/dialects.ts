@@ -57,7 +57,7 @@ export const DIALECTS = {
   },
   zai: {
     ...GENERIC,
-    baseUrl: 'https://api.z.ai/api/coding/paas/v4',
+    baseUrl: 'https://api.z.ai/api/paas/v4',
     keyEnv: ['ZAI_API_KEY'],
     includeReasoning: false,
     thinking: 'object_and_effort',

@@ -44,6 +44,9 @@ export function parseOpenAiOptions(options: Readonly<Record<string, unknown>>): 
   const dialect: Dialect = DIALECTS[dialectName];
   const baseUrl = checkBaseUrl(given ?? dialect.baseUrl, (value, limit) => read.fail('base_url', value, limit));
   const apiKey = read.text('api_key');
+  const includeReasoning = read.flag('include_reasoning');
+  // A gateway that is strict about the one field is strict about the other.
+  const replay = includeReasoning === false ? 'never' : dialect.reasoningReplay;
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) throw read.fail('api_key', apiKey, 'printable ASCII without spaces');
   return {
     id,
@@ -56,10 +59,10 @@ export function parseOpenAiOptions(options: Readonly<Record<string, unknown>>): 
     features: {
       stream: true,
       streamOptions: dialect.streamOptions,
-      includeReasoning: read.flag('include_reasoning') ?? dialect.includeReasoning,
+      includeReasoning: includeReasoning ?? dialect.includeReasoning,
       temperature: true,
       maxTokensField: dialect.maxTokensField,
-      reasoningReplay: read.choice('reasoning_replay', ['always', 'on_tool_calls', 'never']) ?? dialect.reasoningReplay,
+      reasoningReplay: read.choice('reasoning_replay', ['always', 'on_tool_calls', 'never']) ?? replay,
       fillReasoning: false,
     },
   };

@@ -194,6 +194,13 @@ describe('earlier reasoning', () => {
     expect(sent(http.bodies[0])).toEqual(want);
   });
 
+  it('and the wish for it are not sent to a gateway that takes neither', async () => {
+    const http = cannedClient(answer());
+    await collect(openaiOver(http, { include_reasoning: false }), request);
+    expect(http.bodies[0].include_reasoning).toBeUndefined();
+    expect(sent(http.bodies[0])).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  });
+
   it('is sent after all when the service misses it', async () => {
     const http = cannedClient(
       refusal(400, { message: 'The reasoning_content in the thinking mode must be passed back to the API.' }),

@@ -180,6 +180,17 @@ describe('the replay provider', () => {
     });
   });
 
+  it('plays the recording that the documentation shows', async () => {
+    const page = await readFile(new URL('../../../docs/providers.md', import.meta.url), 'utf8');
+    const example = page.match(/```json\n(\{\n {2}"format": "odek\.recording[^`]*)```/)?.[1] ?? '';
+    const provider = await play(example, createManualClock(), { ignore_delays: true });
+    const glob = { ...called, toolCalls: [{ id: 'call_1', name: 'glob', arguments: '{}' }] } as Message;
+    const later = ask(user('my folder'), glob, { ...result, callId: 'call_1' } as Message);
+    expect(await respond(provider, ask(user('my folder')))).toMatchObject({ message: { content: 'Let me look.' }, finish: 'tool_calls' });
+    await expect(collect(provider, later)).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 200 });
+    expect(await respond(provider, later)).toMatchObject({ message: { content: 'Two files.' } });
+  });
+
   it('refuses a file that is not there, and wrong options', async () => {
     const services = { clock: createManualClock(), http, log: () => undefined };
     await expect(replay.create({ file: join(folder, 'none.json') }, services)).rejects.toMatchObject({ code: 'recording_unreadable' });
