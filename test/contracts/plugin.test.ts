@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { createSchemaValidator } from '../../adapters/schema/ajv.ts';
+import { loadPlugins } from '../../plugins/index.ts';
+import { createMemoryFileSystem } from '../fakes/file-system.ts';
+import { createFakeProcessRunner } from '../fakes/process.ts';
+import { brokenPlugins, samplePlugin } from './plugin.broken.ts';
+import { pluginSuite } from './plugin.suite.ts';
+
+const services = { fs: createMemoryFileSystem(), process: createFakeProcessRunner({ programs: {} }), logger: { log: () => {} } };
+const subjects = [...(await loadPlugins()), samplePlugin];
+
+for (const plugin of subjects) {
+  describe(`the plugin "${plugin.name}" keeps the contract of a plugin`, () => {
+    const harness = { plugin, services, validator: createSchemaValidator() };
+    for (const { id, sentence, run } of pluginSuite.cases) it(`${id}: ${sentence}`, () => run(harness));
+  });
+}
+
+describe('the suite of a plugin', () => {
+  for (const { name, caughtBy, harness } of brokenPlugins) {
+    it(`rejects a plugin that ${name} (${caughtBy})`, async () => {
+      const found = pluginSuite.cases.find(({ id }) => id === caughtBy);
+      await expect(found?.run(harness)).rejects.toThrow();
+    });
+  }
+
+  it('has a broken plugin for each of its cases', () => {
+    const caught = new Set(brokenPlugins.map(({ caughtBy }) => caughtBy));
+    expect(pluginSuite.cases.map(({ id }) => id).filter((id) => !caught.has(id))).toEqual([]);
+  });
+});
