@@ -18,7 +18,7 @@ export function reservedSize(plan: Content): number {
 }
 
 /** True when a title or note would read as the start of the checks. */
-export function usesDelimiter(plan: Content): boolean {
+function usesDelimiter(plan: Content): boolean {
   // The space stands for the one that the row puts before a title and before a note.
   return plan.steps.some((step) => ` ${step.title}`.includes(CHECKS_DELIMITER) || ` ${step.note}`.includes(CHECKS_DELIMITER));
 }

@@ -5,7 +5,7 @@
 import { compareCodePoints } from './text.ts';
 
 /** A number as it was written; `1` and `1.0` differ. */
-export interface JsonNumber {
+interface JsonNumber {
   readonly literal: string;
 }
 export type JsonObject = ReadonlyMap<string, JsonValue>;

@@ -6,7 +6,7 @@ import { clampPoints } from './text.ts';
 const GLYPHS: Readonly<Record<StepStatus, string>> = { done: '✅', in_progress: '🔄', pending: '⬜', blocked: '⛔' };
 const NOTE_POINTS = 120;
 
-export const NO_PLAN_TEXT = 'No active plan in this session.';
+const NO_PLAN_TEXT = 'No active plan in this session.';
 /** The bound of a chat message, which leaves room under Telegram's 4096. */
 export const PLAN_LINES_CHARS = 3800;
 

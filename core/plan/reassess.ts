@@ -36,7 +36,7 @@ interface ClassStreak {
 }
 
 /** Failing batches that make a trigger; `failure_batches` of the event. */
-export const FAILURE_BATCHES = 3;
+const FAILURE_BATCHES = 3;
 const MAX_CHECKS_TRACKED = 64;
 const MAX_CLASSES = 3;
 const MAX_FINGERPRINTS = 8;

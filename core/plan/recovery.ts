@@ -1,7 +1,7 @@
 /** The same tool failing three times in a row: advice by the kind of failure. Advice only, never enforcement. */
 import type { ToolOutcome } from '../../ports/message.ts';
 
-export interface RecoveryHint {
+interface RecoveryHint {
   readonly text: string;
   /** Detail of the `tool_recovery` signal. */
   readonly detail: string;

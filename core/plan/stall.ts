@@ -15,7 +15,7 @@ export interface StallCall {
   readonly result?: string;
 }
 
-export interface StallHint {
+interface StallHint {
   /** Trusted text for the model; plan ids only. */
   readonly text: string;
   /** Details of the `tool_recovery` signals, one for each repeated call. */

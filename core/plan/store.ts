@@ -44,7 +44,7 @@ export interface PlanPosition {
 }
 
 /** The protected message. `fresh` is true once a version: then the injection is to be audited. */
-export interface PlanMessage {
+interface PlanMessage {
   readonly content: string;
   readonly fresh: boolean;
 }

@@ -117,7 +117,7 @@ function validCheckId(raw: string, place: Place): string {
   });
 }
 
-export function validDescription(raw: string, place: Place): string {
+function validDescription(raw: string, place: Place): string {
   const description = normaliseText(raw);
   if (description === '') throw invalid(place, 'description is required');
   const length = codePoints(description);
