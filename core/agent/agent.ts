@@ -12,6 +12,7 @@ import { createJournal, type Journal } from './journal.ts';
 import { runLoop } from './loop.ts';
 import { conclude, type Ended, reportFor, stoppedBy } from './outcome.ts';
 import type { AgentDeps, AgentSettings, RunInput } from './settings.ts';
+import { createStages } from './stages.ts';
 import type { RunState } from './state.ts';
 
 /** The agent: one ReAct loop around a provider and a set of tools. */
@@ -148,8 +149,10 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
     }
     const journal = createJournal(input.session);
     const records = openingRecords(deps, settings, transcript, runId, input.task);
-    if (records.length > 0) await journal.append(records);
-    for (const record of records) if (record.kind === 'message') transcript.push(record.message);
+    const first = records.length > 0 ? await journal.append(records) : 0;
+    records.forEach((record, index) => {
+      if (record.kind === 'message') transcript.push(record.message, first + index);
+    });
     const untitled = input.session.header.title === '' && input.task !== undefined;
     const title = untitled ? [...deps.redactor.text(input.task ?? '')].slice(0, MAX_TITLE).join('') : undefined;
     await input.session.update({ lastRun: { id: runId, state: 'running' }, ...(title !== undefined && { title }) });
@@ -175,6 +178,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
       journal,
       budget,
       emit,
+      stages: createStages(deps, settings),
       signal,
       startedAt,
       iteration: 0,
@@ -189,6 +193,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
       await session.update({ lastRun: { id: runId, state: result.outcome } });
       return result;
     } finally {
+      for (const stage of state.stages) stage.end?.();
       stop();
     }
   };

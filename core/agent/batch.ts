@@ -1,13 +1,13 @@
 import { hasCode } from '../../ports/errors.ts';
-import type { ToolCall, ToolMessage } from '../../ports/message.ts';
+import type { ToolCall } from '../../ports/message.ts';
 import type { Gate } from '../approvals/gate.ts';
-import { runCall } from './call.ts';
+import { runCall, type StoredResult } from './call.ts';
 import { conflicts } from './conflicts.ts';
 import { type PreparedCall, prepareCall } from './prepare.ts';
 import { createSemaphore } from './semaphore.ts';
 import type { RunState } from './state.ts';
 
-function firstFailure(settled: readonly PromiseSettledResult<ToolMessage>[]): unknown {
+function firstFailure(settled: readonly PromiseSettledResult<StoredResult>[]): unknown {
   const failures = settled.filter((result) => result.status === 'rejected');
   // A broken store is told before the cancellation it may have caused.
   return (failures.find((failure) => !hasCode(failure.reason, 'cancelled')) ?? failures[0])?.reason;
@@ -18,16 +18,18 @@ function firstFailure(settled: readonly PromiseSettledResult<ToolMessage>[]): un
  * order they were asked for. Returns one result a call, in call order. Rejects only after every call
  * has settled.
  */
-export async function runBatch(state: RunState, gate: Gate, calls: readonly ToolCall[]): Promise<readonly ToolMessage[]> {
+export async function runBatch(state: RunState, gate: Gate, calls: readonly ToolCall[]): Promise<readonly StoredResult[]> {
   const prepared: readonly PreparedCall[] = await Promise.all(calls.map((call, index) => prepareCall(call, index, state.deps)));
+  for (const stage of state.stages) stage.beforeBatch?.(state, prepared);
+  const barrier = prepared.map((item) => state.stages.some((stage) => stage.isBarrier?.(item) === true));
+  const mustWait = (at: number, index: number, earlier: PreparedCall, later: PreparedCall): boolean =>
+    barrier[at] === true || barrier[index] === true || conflicts(earlier, later, state.settings.workspace);
   const places = createSemaphore(state.settings.maxToolParallel);
   const ended: Promise<unknown>[] = [];
   let broken = false;
 
-  const runInTurn = async (item: PreparedCall, index: number): Promise<ToolMessage> => {
-    const before = prepared
-      .slice(0, index)
-      .flatMap((earlier, at) => (conflicts(earlier, item, state.settings.workspace) ? [ended[at]] : []));
+  const runInTurn = async (item: PreparedCall, index: number): Promise<StoredResult> => {
+    const before = prepared.slice(0, index).flatMap((earlier, at) => (mustWait(at, index, earlier, item) ? [ended[at]] : []));
     await Promise.all(before);
     const release = await places.acquire();
     try {

@@ -1,6 +1,6 @@
 import type { ArgsSummary, ErrorClass } from '../../ports/event.ts';
 import type { ToolMessage, ToolOutcome } from '../../ports/message.ts';
-import type { CallKey } from '../../ports/session.ts';
+import type { CallKey, JournalRecord } from '../../ports/session.ts';
 import type { Gate } from '../approvals/gate.ts';
 import { type Judgement, judgeCall } from '../approvals/judge.ts';
 import { delimitResult, shapeResult } from '../results/shape.ts';
@@ -8,6 +8,7 @@ import { utf8Length } from '../results/utf8.ts';
 import { callKey } from '../transcript/fold.ts';
 import { executeTool } from './execute.ts';
 import type { PreparedCall, ReadyCall } from './prepare.ts';
+import type { EndedCall } from './stage.ts';
 import type { RunState } from './state.ts';
 
 /** How a call ended, before it is stored. */
@@ -84,26 +85,38 @@ function emitEnded({ state, prepared }: CallTask, ending: Ending): void {
   }
 }
 
-async function store(task: CallTask, key: CallKey, ending: Ending): Promise<ToolMessage> {
-  const { call } = task.prepared;
-  const message: ToolMessage = { role: 'tool', callId: call.id, name: call.name, content: ending.content, outcome: ending.outcome };
-  await task.state.journal.append([{ kind: 'tool_finished', key, message, durationMs: Math.round(ending.durationMs) }]);
-  return message;
+/** A result in the transcript's form, with the journal record it was stored as. */
+export interface StoredResult {
+  readonly message: ToolMessage;
+  readonly seq: number;
+  readonly ended: EndedCall;
+}
+
+/** Lets the stages look at what ended, then stores the result and what follows from it in one commit. */
+async function store(task: CallTask, key: CallKey, ending: Ending, judgement: Judgement | undefined): Promise<StoredResult> {
+  const { state, prepared } = task;
+  const { call } = prepared;
+  const { outcome, content, errorClass } = ending;
+  const message: ToolMessage = { role: 'tool', callId: call.id, name: call.name, content, outcome };
+  const ended: EndedCall = { key, call, prepared, judgement, outcome, errorClass, content: ending.visible };
+  const following = state.stages.flatMap((stage) => stage.afterCall?.(state, ended) ?? []);
+  const finished: JournalRecord = { kind: 'tool_finished', key, message, durationMs: Math.round(ending.durationMs) };
+  const seq = await state.journal.append([finished, ...following]);
+  return { message, seq, ended };
 }
 
 /** Ends a call that never started. Both of its events are told, so that every call pairs. */
 async function endUnstarted(
   task: CallTask,
   key: CallKey,
-  outcome: ToolOutcome,
-  text: string,
-  summary: ArgsSummary = {},
-): Promise<ToolMessage> {
-  const ending = ownEnding(task, outcome, text);
-  const message = await store(task, key, ending);
-  emitStarted(task, summary);
+  refusal: { readonly outcome: ToolOutcome; readonly text: string },
+  judgement?: Judgement,
+): Promise<StoredResult> {
+  const ending = ownEnding(task, refusal.outcome, refusal.text);
+  const stored = await store(task, key, ending, judgement);
+  emitStarted(task, judgement?.summary ?? {});
   emitEnded(task, ending);
-  return message;
+  return stored;
 }
 
 type Authorisation = { readonly go: true } | { readonly go: false; readonly outcome: ToolOutcome; readonly text: string };
@@ -155,21 +168,21 @@ async function executeAndShape(task: CallTask, ready: ReadyCall): Promise<Ending
  * One call in the order of DECISIONS 3: classify, approve, reserve budget, journal, execute; then
  * DECISIONS 2: shape, store, tell. Rejects only when the journal does.
  */
-export async function runCall(task: CallTask): Promise<ToolMessage> {
+export async function runCall(task: CallTask): Promise<StoredResult> {
   const { state, prepared, index } = task;
   const key = callKey(state.runId, state.iteration, index);
-  if ('refusal' in prepared) return endUnstarted(task, key, 'failed', prepared.refusal);
-  if (state.signal.aborted) return endUnstarted(task, key, CANCELLED.outcome, CANCELLED.text);
+  if ('refusal' in prepared) return endUnstarted(task, key, { outcome: 'failed', text: prepared.refusal });
+  if (state.signal.aborted) return endUnstarted(task, key, CANCELLED);
   const judgement = await judgeCall({ tool: prepared.tool.spec, input: prepared.input, fs: state.deps.fs, policy: state.settings.danger });
   const authorised = await authorise(task, prepared, judgement, key);
-  if (!authorised.go) return endUnstarted(task, key, authorised.outcome, authorised.text, judgement.summary);
+  if (!authorised.go) return endUnstarted(task, key, authorised, judgement);
   const { call } = prepared;
   await state.journal.append([
     { kind: 'tool_started', key, callId: call.id, name: call.name, arguments: state.deps.redactor.json(call.arguments) },
   ]);
   emitStarted(task, judgement.summary);
   const ending = await executeAndShape(task, prepared);
-  const message = await store(task, key, ending);
+  const stored = await store(task, key, ending, judgement);
   emitEnded(task, ending);
-  return message;
+  return stored;
 }

@@ -5,10 +5,10 @@ import type { JournalRecord, SessionWriter } from '../../ports/session.ts';
  * commits an iteration: what was decided, and what came of it.
  */
 export interface Journal {
-  /** Resolves once the records, and everything queued before them, are stored. */
-  append(records: readonly JournalRecord[]): Promise<void>;
-  /** Queues records for the next `append` or `flush`. Resolves once they are stored. */
-  defer(records: readonly JournalRecord[]): Promise<void>;
+  /** Resolves once the records, and everything queued before them, are stored, with the sequence number of the first. */
+  append(records: readonly JournalRecord[]): Promise<number>;
+  /** Queues records for the next `append` or `flush`. Resolves once they are stored, with the sequence number of the first. */
+  defer(records: readonly JournalRecord[]): Promise<number>;
   flush(): Promise<void>;
   /** Messages stored by this journal, tool results included. */
   readonly messages: number;
@@ -20,7 +20,7 @@ function countMessages(records: readonly JournalRecord[]): number {
 
 interface Waiting {
   readonly records: readonly JournalRecord[];
-  readonly done: PromiseWithResolvers<void>;
+  readonly done: PromiseWithResolvers<number>;
 }
 
 export function createJournal(session: SessionWriter): Journal {
@@ -36,9 +36,12 @@ export function createJournal(session: SessionWriter): Journal {
       queue = [];
       try {
         const records = taken.flatMap((entry) => entry.records);
-        await session.append(records);
+        let seq = (await session.append(records)) - records.length + 1;
         messages += countMessages(records);
-        for (const entry of taken) entry.done.resolve();
+        for (const entry of taken) {
+          entry.done.resolve(seq);
+          seq += entry.records.length;
+        }
       } catch (error) {
         for (const entry of taken) entry.done.reject(error);
       }
@@ -52,8 +55,8 @@ export function createJournal(session: SessionWriter): Journal {
     return writing;
   };
 
-  const defer = (records: readonly JournalRecord[]): Promise<void> => {
-    const done = Promise.withResolvers<void>();
+  const defer = (records: readonly JournalRecord[]): Promise<number> => {
+    const done = Promise.withResolvers<number>();
     // A deferred write may fail when nobody waits for it; whoever flushes next sees the failure of the store again.
     done.promise.catch(() => {});
     queue.push({ records, done });

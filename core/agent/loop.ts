@@ -1,8 +1,9 @@
-import { OdekError } from '../../ports/errors.ts';
+import { hasCode, OdekError } from '../../ports/errors.ts';
 import { ProviderError } from '../../ports/llm.ts';
 import type { Gate } from '../approvals/gate.ts';
 import { runBatch } from './batch.ts';
 import { type Ended, reportFor } from './outcome.ts';
+import type { EndedCall } from './stage.ts';
 import type { RunState } from './state.ts';
 import { type Thought, think } from './think.ts';
 
@@ -44,21 +45,58 @@ function emitStep(state: RunState, thought: Thought): void {
 }
 
 /** Hints of an iteration go to the model as one system message, stored like any other. */
-async function addHint(state: RunState): Promise<void> {
-  const text = state.budget.warnings({ iteration: state.iteration, maxIterations: state.settings.maxIterations });
-  if (text === undefined) return;
+async function addHints(state: RunState, hints: readonly string[]): Promise<void> {
+  if (hints.length === 0) return;
+  const text = hints.join('\n');
   const message = { role: 'system', content: text } as const;
-  await state.journal.append([{ kind: 'message', run: state.runId, iteration: state.iteration, message }]);
-  state.transcript.push(message);
-  state.emit({ type: 'signal', name: 'budget_warning', detail: text, iteration: state.iteration });
+  const seq = await state.journal.append([{ kind: 'message', run: state.runId, iteration: state.iteration, message }]);
+  state.transcript.push(message, seq);
   state.emit({ type: 'hint', iteration: state.iteration, text });
 }
 
-async function answer(state: RunState, thought: Thought): Promise<Ended> {
-  await state.journal.append(thought.records);
-  state.transcript.push(thought.message);
+function budgetLine(state: RunState): readonly string[] {
+  const text = state.budget.warnings({ iteration: state.iteration, maxIterations: state.settings.maxIterations });
+  if (text === undefined) return [];
+  state.emit({ type: 'signal', name: 'budget_warning', detail: text, iteration: state.iteration });
+  return [text];
+}
+
+/** What the stages make of an answer: a hint to go on with, or the text that is shipped. */
+async function settleAnswer(state: RunState, thought: Thought): Promise<{ readonly hint: string } | { readonly text: string }> {
+  let text = thought.message.content;
+  for (const stage of state.stages) {
+    const verdict = await stage.onAnswer?.(state, thought, text);
+    if (verdict?.kind === 'again') return { hint: verdict.hint };
+    if (verdict?.kind === 'answer') text = verdict.text;
+  }
+  return { text };
+}
+
+/** The message as it is shipped: what a stage added belongs to it, so it is stored and shown with it. */
+function withText(thought: Thought, text: string): Thought {
+  if (text === thought.message.content) return thought;
+  const message = { ...thought.message, content: text };
+  const records = thought.records.map((record) => (record.kind === 'message' ? { ...record, message } : record));
+  return { ...thought, message, records };
+}
+
+async function storeAnswer(state: RunState, thought: Thought): Promise<void> {
+  const seq = await state.journal.append(thought.records);
+  state.transcript.push(thought.message, seq);
   emitUsage(state, thought);
   emitStep(state, thought);
+}
+
+/** Ends the run with the answer, or returns `undefined` when a stage wants the loop to go on. */
+async function answer(state: RunState, drafted: Thought): Promise<Ended | undefined> {
+  const settled = await settleAnswer(state, drafted);
+  if ('hint' in settled) {
+    await storeAnswer(state, drafted);
+    await addHints(state, [settled.hint, ...budgetLine(state)]);
+    return undefined;
+  }
+  const thought = withText(drafted, settled.text);
+  await storeAnswer(state, thought);
   if (thought.message.content.trim() === '') {
     const why = thought.finish === 'stop' ? '' : ` (finish reason: ${thought.finish})`;
     throw new ProviderError('invalid_response', `the model returned neither text nor a tool call${why}`);
@@ -72,14 +110,36 @@ async function answer(state: RunState, thought: Thought): Promise<Ended> {
   return { kind: 'answer', answer: thought.message.content, partial: thought.finish === 'length' };
 }
 
-async function act(state: RunState, gate: Gate, thought: Thought): Promise<void> {
-  state.transcript.push(thought.message);
+async function act(state: RunState, gate: Gate, thought: Thought): Promise<readonly EndedCall[]> {
   // Queued, so that it shares a commit with the first "started"; told once it is stored.
-  const stored = state.journal.defer(thought.records).then(() => emitUsage(state, thought));
+  const stored = state.journal.defer(thought.records).then((seq) => {
+    emitUsage(state, thought);
+    return seq;
+  });
   const results = await runBatch(state, gate, thought.calls);
   await state.journal.flush();
-  await stored;
-  for (const result of results) state.transcript.push(result);
+  state.transcript.push(thought.message, await stored);
+  for (const { message, seq } of results) state.transcript.push(message, seq);
+  return results.map(({ ended }) => ended);
+}
+
+/** Asks the model. A request that is too long is made smaller by a stage: `undefined`, and that took an iteration. */
+async function thinkWithinReach(state: RunState): Promise<Thought | undefined> {
+  for (const stage of state.stages) await stage.beforeThink?.(state);
+  try {
+    return await think(state);
+  } catch (error) {
+    if (!hasCode(error, 'context_length')) throw error;
+    for (const stage of state.stages) if (await stage.onTooLong?.(state)) return undefined;
+    throw error;
+  }
+}
+
+/** What the stages tell the model after a batch, and the budget line where one is due. */
+async function observe(state: RunState, ended: readonly EndedCall[]): Promise<void> {
+  const hints: string[] = [];
+  for (const stage of state.stages) hints.push(...((await stage.afterBatch?.(state, ended)) ?? []));
+  await addHints(state, [...hints, ...budgetLine(state)]);
 }
 
 async function capReached(state: RunState): Promise<Ended> {
@@ -99,20 +159,26 @@ async function finalise(state: RunState): Promise<Ended> {
 /** Think, act, observe, until there is an answer (RUNTIME-FACTS 1.1, 1.2). Throws what stops it. */
 export async function runLoop(state: RunState, gate: Gate, control: LoopControl): Promise<Ended> {
   const { maxIterations } = state.settings;
+  for (const stage of state.stages) await stage.begin?.(state);
   while (state.iteration < maxIterations) {
     if (control.finalisationRequested()) return finalise(state);
     state.signal.throwIfAborted();
     state.budget.checkRuntime();
     state.iteration += 1;
     state.emit({ type: 'iteration_started', iteration: state.iteration, max_iterations: maxIterations });
-    const thought = await think(state);
-    if (thought.calls.length === 0) return answer(state, thought);
-    await act(state, gate, thought);
+    const thought = await thinkWithinReach(state);
+    if (thought === undefined) continue;
+    if (thought.calls.length === 0) {
+      const answered = await answer(state, thought);
+      if (answered) return answered;
+      continue;
+    }
+    const ended = await act(state, gate, thought);
     emitStep(state, thought);
     state.signal.throwIfAborted();
     const over = state.budget.exceeded();
     if (over) throw over;
-    await addHint(state);
+    await observe(state, ended);
   }
   return capReached(state);
 }

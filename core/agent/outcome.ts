@@ -31,10 +31,9 @@ function errorOf(state: RunState, error: unknown): { readonly code: string; read
 export async function reportFor(state: RunState, stop: EarlyStop): Promise<string | undefined> {
   const report = await partialSummary(state, stop);
   if (report === undefined) return undefined;
-  await state.journal.append([
-    { kind: 'message', run: state.runId, iteration: state.iteration + 1, message: { role: 'assistant', content: report } },
-  ]);
-  state.transcript.push({ role: 'assistant', content: report });
+  const message = { role: 'assistant', content: report } as const;
+  const seq = await state.journal.append([{ kind: 'message', run: state.runId, iteration: state.iteration + 1, message }]);
+  state.transcript.push(message, seq);
   return report;
 }
 

@@ -4,6 +4,7 @@ import type { Transcript } from '../transcript/transcript.ts';
 import type { Emit } from './emitter.ts';
 import type { Journal } from './journal.ts';
 import type { AgentDeps, AgentSettings } from './settings.ts';
+import type { Stage } from './stage.ts';
 
 /** What the stages of one run share. Only the loop and the think stage write to the counters. */
 export interface RunState {
@@ -15,6 +16,7 @@ export interface RunState {
   readonly journal: Journal;
   readonly budget: Budget;
   readonly emit: Emit;
+  readonly stages: readonly Stage[];
   /** Fires on cancel and when the runtime limit is up; `reason` tells which. */
   readonly signal: AbortSignal;
   readonly startedAt: number;

@@ -1,9 +1,7 @@
-import type { ModelEvent, ModelRequest } from '../../ports/llm.ts';
 import type { Message } from '../../ports/message.ts';
-import { estimateMessage } from '../budget/estimate.ts';
 import { wrapUntrusted } from '../untrusted/wrapper.ts';
+import { sideCall } from './side-call.ts';
 import type { RunState } from './state.ts';
-import { usageOf, usageRecord } from './think.ts';
 
 /** Why a run stops before the model gave an answer. */
 export type EarlyStop = 'iteration' | 'execution' | 'time';
@@ -28,33 +26,9 @@ function excerpt(message: Message): string {
   return `${message.role}${name}:${calls} ${text}`;
 }
 
-function summaryRequest(state: RunState, maxTokens: number): ModelRequest {
-  const { messages } = state.transcript;
-  const task = messages.findLast((message) => message.role === 'user')?.content ?? '';
-  const recent = messages.filter((message) => message.role !== 'system').slice(-MAX_MESSAGES);
-  const body = recent.map(excerpt).join('\n\n');
-  return {
-    model: state.settings.model,
-    tools: [],
-    stream: false,
-    maxTokens,
-    thinking: 'disabled',
-    messages: [
-      { role: 'system', content: INSTRUCTIONS },
-      { role: 'user', content: `Task: ${task}\n\nTranscript:\n${wrapUntrusted(body, 'transcript', state.deps.ids.hex(8))}` },
-    ],
-  };
-}
-
-async function askOnce(
-  state: RunState,
-  request: ModelRequest,
-  signal: AbortSignal,
-): Promise<Extract<ModelEvent, { type: 'response' }> | undefined> {
-  for await (const event of state.deps.provider.stream(request, signal)) {
-    if (event.type === 'response') return event;
-  }
-  return undefined;
+/** What the stages say is still to be done, each on a line of its own. */
+export function remainingWork(state: RunState): string {
+  return state.stages.flatMap((stage) => stage.remaining?.(state) ?? []).join('\n');
 }
 
 /**
@@ -62,31 +36,17 @@ async function askOnce(
  * `undefined` when the budget, the model or the time limit does not allow it; cancelling still cancels.
  */
 export async function partialSummary(state: RunState, stop: EarlyStop): Promise<string | undefined> {
-  const { budget, deps, settings, signal } = state;
-  const timeout = new AbortController();
-  const stopTimer = deps.clock.after(settings.sideCallTimeoutMs, () => timeout.abort());
-  try {
-    const draft = summaryRequest(state, SUMMARY_MAX_TOKENS);
-    const inputTokens = draft.messages.reduce((sum, message) => sum + estimateMessage(message), 0);
-    const reservation = budget.reserveModelCall({ inputTokens, maxOutputTokens: SUMMARY_MAX_TOKENS });
-    try {
-      const response = await askOnce(
-        state,
-        { ...draft, maxTokens: reservation.maxOutputTokens },
-        AbortSignal.any([signal, timeout.signal]),
-      );
-      if (!response) return undefined;
-      const usage = usageOf(response, inputTokens);
-      await state.journal.append([usageRecord(state, usage, 'side', reservation.settle(usage))]);
-      if (response.message.toolCalls?.length || response.message.content.trim() === '') return undefined;
-      return `${MARKERS[stop]}\n\n${deps.redactor.text(response.message.content)}`;
-    } finally {
-      reservation.release();
-    }
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return undefined;
-  } finally {
-    stopTimer();
-  }
+  const { messages } = state.transcript;
+  const task = messages.findLast((message) => message.role === 'user')?.content ?? '';
+  const recent = messages.filter((message) => message.role !== 'system').slice(-MAX_MESSAGES);
+  const body = [remainingWork(state), ...recent.map(excerpt)].filter(Boolean).join('\n\n');
+  const transcript = wrapUntrusted(body, 'transcript', state.deps.ids.hex(8));
+  const report = await sideCall(state, {
+    maxTokens: SUMMARY_MAX_TOKENS,
+    messages: [
+      { role: 'system', content: INSTRUCTIONS },
+      { role: 'user', content: `Task: ${task}\n\nTranscript:\n${transcript}` },
+    ],
+  });
+  return report === undefined ? undefined : `${MARKERS[stop]}\n\n${report}`;
 }

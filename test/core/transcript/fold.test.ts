@@ -158,7 +158,7 @@ describe('slots of a transcript', () => {
 
   it('puts the warning before the newest user message', () => {
     const transcript = createTranscript(folded);
-    transcript.push({ role: 'user', content: 'next' });
+    transcript.push({ role: 'user', content: 'next' }, 9);
     transcript.setSlot('warning', 'trimmed');
     expect(transcript.messages.slice(-2).map((message) => message.content)).toEqual(['trimmed', 'next']);
   });

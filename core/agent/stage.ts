@@ -1,0 +1,56 @@
+import type { ErrorClass } from '../../ports/event.ts';
+import type { ToolCall, ToolOutcome } from '../../ports/message.ts';
+import type { CallKey, JournalRecord } from '../../ports/session.ts';
+import type { Judgement } from '../approvals/judge.ts';
+import type { PreparedCall } from './prepare.ts';
+import type { RunState } from './state.ts';
+import type { Thought } from './think.ts';
+
+/** One call of a batch, ended. `content` is redacted and bounded, without wrapper. */
+export interface EndedCall {
+  readonly key: CallKey;
+  /** As executed. */
+  readonly call: ToolCall;
+  readonly prepared: PreparedCall;
+  /** Absent for a call that was refused before it was judged. */
+  readonly judgement: Judgement | undefined;
+  readonly outcome: ToolOutcome;
+  /** With an outcome other than `completed`. */
+  readonly errorClass: ErrorClass;
+  readonly content: string;
+}
+
+/** What a stage makes of an answer. */
+export type AnswerVerdict =
+  /** Not yet: the text goes to the model as a system message and the loop goes on. */
+  | { readonly kind: 'again'; readonly hint: string }
+  /** The answer with something added or put before it. */
+  | { readonly kind: 'answer'; readonly text: string };
+
+/**
+ * A concern of the loop beside thinking and acting: context, plan, recovery, verification. Stages are
+ * asked in order; every method is optional. One stage object serves one run.
+ */
+export interface Stage {
+  readonly name: string;
+  /** Once, before the first iteration and after the task was stored: take up state from the transcript. */
+  begin?(state: RunState): Promise<void>;
+  /** Before each request. Changes the transcript and journals what it changed. */
+  beforeThink?(state: RunState): Promise<void>;
+  /** The provider refused a request as too long. True: it is smaller now, ask again. */
+  onTooLong?(state: RunState): Promise<boolean>;
+  /** Before the calls of a response run. */
+  beforeBatch?(state: RunState, calls: readonly PreparedCall[]): void;
+  /** The call waits for every earlier call of its batch, and later ones wait for it. */
+  isBarrier?(call: PreparedCall): boolean;
+  /** After each call, in the order they end. What it returns is stored in one commit with the result. */
+  afterCall?(state: RunState, ended: EndedCall): readonly JournalRecord[];
+  /** After a batch, in call order. Returns hints: all stages' hints go to the model as one system message. */
+  afterBatch?(state: RunState, ended: readonly EndedCall[]): Promise<readonly string[]>;
+  /** The model answered. The first stage that says `again` wins; texts are handed from stage to stage. */
+  onAnswer?(state: RunState, thought: Thought, text: string): Promise<AnswerVerdict | undefined>;
+  /** What is still to be done, for reports and side calls. */
+  remaining?(state: RunState): string | undefined;
+  /** The run is over, however it ended: nothing it started may go on. */
+  end?(): void;
+}

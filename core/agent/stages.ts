@@ -1,0 +1,7 @@
+import type { AgentDeps, AgentSettings } from './settings.ts';
+import type { Stage } from './stage.ts';
+
+/** The stages of one run, in the order they are asked. */
+export function createStages(_deps: AgentDeps, _settings: AgentSettings): readonly Stage[] {
+  return [];
+}
