@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('../../fakes/openai-server.ts', import.met
 
 it.each([
   ['json', JSON.stringify([{ text: 'reply {{n}}', times: 2 }])],
-  ['ts', 'export default (request: { number: number }) => ({ text: `reply ${request.number}` });'],
+  ['ts', "export default (request: { number: number }) => ({ text: 'reply ' + request.number });"],
 ])('the fake server runs as a program with a script in %s and ends with its parent', async (kind, script) => {
   const folder = await mkdtemp(join(tmpdir(), 'odek-server-'));
   const file = join(folder, `script.${kind}`);

@@ -218,6 +218,12 @@ describe('earlier reasoning', () => {
     expect(http.bodies.map(sent).map((reasoning) => reasoning[1])).toEqual(['because', undefined]);
   });
 
+  it('is given up on when the service refuses both rules', async () => {
+    const http = cannedClient(refusal(400, { message: 'reasoning_content is wrong' }));
+    await expect(collect(openaiOver(http), request)).rejects.toMatchObject({ code: 'provider_request' });
+    expect(http.bodies.map(sent).map((reasoning) => reasoning[1])).toEqual(['because', undefined]);
+  });
+
   it('is filled in where a history has none and the service misses it', async () => {
     const { reasoning: _, ...bare } = called;
     const http = cannedClient(
