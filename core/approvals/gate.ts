@@ -47,6 +47,8 @@ export interface GateOptions {
 
 const REQUEST_ID_BYTES = 8;
 const GRACE_MS = 2000;
+/** In place of a name: the approver broke down, so nobody answered. */
+const FAILED = 'approver_failed';
 
 /** Makes the gate of one session. It remembers which classes a person trusts until the session ends. */
 export function createGate(options: GateOptions): Gate {
@@ -116,7 +118,7 @@ async function answer(
     return await approver.decide(request, AbortSignal.any([signal, overrun.signal]));
   } catch (error) {
     if (signal.aborted) throw isOdekError(error) ? error : new CancelledError('cancelled', { cause: error });
-    return { decision: overrun.signal.aborted ? 'timeout' : 'deny', by: 'approver_failed' };
+    return { decision: overrun.signal.aborted ? 'timeout' : 'deny', by: FAILED };
   } finally {
     stopTimer?.();
   }
@@ -141,6 +143,8 @@ function deniedByConfiguration(judgement: Judgement, call: GateCall): GateDecisi
 
 function refusedBy(verdict: ApprovalVerdict, judgement: Judgement, call: GateCall): GateDecision {
   if (verdict.decision === 'timeout') return denied('timeout', `approval timeout: ${told(judgement, call)}; nobody answered in time`);
+  if (verdict.by === FAILED)
+    return denied('non_interactive', `operation denied (non-interactive mode): ${told(judgement, call)}; asking failed`);
   return denied('user', `operation denied by user: ${told(judgement, call)}`);
 }
 

@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { judgeCall } from '../../../core/approvals/judge.ts';
+import type { DangerPolicy } from '../../../ports/approval.ts';
+import type { ToolEffects } from '../../../ports/plugin.ts';
+import { sampleTool } from '../../contracts/plugin.broken.ts';
+import { createMemoryFileSystem, type MemoryFileSystem } from '../../fakes/file-system.ts';
+
+let fs: MemoryFileSystem;
+
+beforeEach(() => {
+  fs = createMemoryFileSystem();
+  fs.put('notes.md', 'text');
+  fs.put('.env', 'KEY=value');
+  fs.put('pipe', '', { kind: 'fifo' });
+  fs.put('/etc/passwd', 'root');
+  fs.put('/home/state/config.json', '{}');
+  fs.link('out', '/etc');
+  fs.link('alias', 'notes.md');
+});
+
+const base: DangerPolicy = { classes: {}, allowlist: [], denylist: [], nonInteractive: 'read_only' };
+const yolo = { action: 'allow' } as const;
+
+function judge(effects: ToolEffects | (() => ToolEffects), policy: Partial<DangerPolicy> = {}, input: unknown = { text: 'x' }) {
+  const tool = sampleTool({ effects: typeof effects === 'function' ? effects : () => effects });
+  return judgeCall({ tool, input, fs, policy: { ...base, ...policy } });
+}
+
+describe('a read', () => {
+  it.each(['notes.md', './notes.md', 'missing.md', '.', 'sub/../notes.md', '/project/notes.md'])(
+    'of %s inside the root is safe',
+    async (path) => {
+      expect(await judge({ reads: [path] })).toMatchObject({ class: 'safe', action: 'allow', refused: false });
+    },
+  );
+
+  it.each(['/etc/passwd', '../other', 'out/passwd', '.env', 'server.pem', 'out'])('of %s prompts as system_write', async (path) => {
+    expect(await judge({ reads: [path] })).toMatchObject({ class: 'system_write', action: 'prompt', refused: false });
+  });
+
+  it.each(['/home/state/config.json', '/home/state', 'pipe', 'nul\0byte'])('of %j is refused, whatever the policy', async (path) => {
+    const judgement = await judge({ reads: [path] }, { ...yolo, classes: { system_write: 'allow' } });
+    expect(judgement).toMatchObject({ action: 'deny', refused: true, explicit: false });
+  });
+});
+
+describe('a write', () => {
+  it.each(['notes.md', 'new/deep/file'])('of %s inside the root is local_write', async (path) => {
+    expect(await judge({ writes: [path] })).toMatchObject({ class: 'local_write', action: 'allow', explicit: false });
+  });
+
+  it.each([
+    ['/etc/passwd', 'outside the working directory'],
+    ['../x', 'outside the working directory'],
+    ['out/passwd', 'out/passwd (/etc/passwd) is outside'],
+    ['alias', 'alias is a link to /project/notes.md'],
+    ['pipe', 'is a fifo'],
+    ['/home/state/config.json', "odek's own state"],
+  ])('of %s is refused, whatever the policy, and says why', async (path, why) => {
+    const judgement = await judge(
+      { writes: [path] },
+      { ...yolo, classes: { system_write: 'allow', local_write: 'allow' }, nonInteractive: 'allow' },
+    );
+    expect(judgement).toMatchObject({ action: 'deny', refused: true });
+    expect(judgement.reason).toContain(why);
+  });
+});
+
+describe('a command', () => {
+  it('is code execution and prompts', async () => {
+    expect(await judge({ command: 'FOO=1 /usr/bin/make -j2' })).toMatchObject({
+      classes: ['code_execution'],
+      action: 'prompt',
+      resource: 'FOO=1 /usr/bin/make -j2',
+      summary: { argv0: 'make', class: 'code_execution' },
+    });
+  });
+
+  it('of the allowlist is allowed, before the denylist and the class', async () => {
+    const policy = { allowlist: ['git push'], denylist: ['git'], classes: { code_execution: 'deny' } } as const;
+    expect(await judge({ command: ' git push ' }, policy)).toMatchObject({ action: 'allow', explicit: true });
+    expect(await judge({ command: 'git push -f' }, policy)).toMatchObject({ action: 'deny' });
+  });
+
+  it('of the denylist is denied, whatever the class and the global action', async () => {
+    const judgement = await judge({ command: 'cd x; git push' }, { denylist: ['git push'], classes: { code_execution: 'allow' }, ...yolo });
+    expect(judgement).toMatchObject({ action: 'deny', explicit: false, reason: 'dangerous.denylist has "git push"' });
+  });
+
+  it('that is blocked stays blocked', async () => {
+    const judgement = await judge(
+      { command: 'rm -rf /' },
+      { ...yolo, allowlist: ['rm -rf /'], classes: { blocked: 'allow', code_execution: 'allow' } },
+    );
+    expect(judgement).toMatchObject({ class: 'blocked', action: 'deny', explicit: false });
+  });
+
+  it('of the allowlist does not carry a read outside the root along', async () => {
+    expect(await judge({ command: 'ls', reads: ['/etc/passwd'] }, { allowlist: ['ls'] })).toMatchObject({
+      action: 'prompt',
+      class: 'system_write',
+    });
+  });
+});
+
+describe('other effects', () => {
+  it('reach hosts as network_egress, which is allowed', async () => {
+    expect(await judge({ hosts: ['example.org'] })).toMatchObject({
+      class: 'network_egress',
+      action: 'allow',
+      explicit: false,
+      summary: { host: 'example.org' },
+    });
+  });
+
+  it('that are empty are safe', async () => {
+    expect(await judge({})).toMatchObject({ classes: ['safe'], action: 'allow' });
+  });
+
+  it('together carry every class; the strictest decides', async () => {
+    const judgement = await judge({ reads: ['notes.md', '/etc/passwd'], writes: ['notes.md'] });
+    expect(judgement).toMatchObject({ classes: ['safe', 'local_write', 'system_write'], class: 'system_write', action: 'prompt' });
+    expect(judgement.resource).toBe('notes.md, /etc/passwd');
+    expect(judgement.summary.path).toEqual(['notes.md', '/etc/passwd']);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['throw', () => JSON.parse('no')],
+    ['are not an object', () => 'reads'],
+    ['name paths that are no text', () => ({ reads: [1] })],
+    ['name too many paths', () => ({ reads: Array.from({ length: 300 }, () => 'a') })],
+  ])('that %s make the call unknown, which is denied', async (_, effects) => {
+    expect(await judge(effects as () => ToolEffects)).toMatchObject({
+      classes: ['unknown'],
+      action: 'deny',
+      resource: 'echo {"text":"x"}',
+    });
+  });
+
+  it('that a tool does not declare make the call unknown', async () => {
+    const { effects: _, ...tool } = sampleTool();
+    expect(await judgeCall({ tool, input: {}, fs, policy: base })).toMatchObject({ class: 'unknown', action: 'deny' });
+  });
+});
+
+describe("the operator's words", () => {
+  it('make an allowed class explicit', async () => {
+    expect((await judge({ writes: ['a'] }, { classes: { local_write: 'allow' } })).explicit).toBe(true);
+    expect((await judge({ writes: ['a'] }, yolo)).explicit).toBe(true);
+    expect((await judge({ reads: ['notes.md'], writes: ['a'] }, { classes: { local_write: 'allow' } })).explicit).toBe(true);
+  });
+
+  it('lock everything down with action deny', async () => {
+    expect((await judge({ reads: ['notes.md'] }, { action: 'deny' })).action).toBe('deny');
+  });
+});
