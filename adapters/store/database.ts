@@ -56,9 +56,22 @@ function loadSqlite(): typeof import('node:sqlite') {
   }
 }
 
+function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST' && code !== 'ENOTDIR') throw error;
+    throw new SessionError('store_error', `${folder} cannot be the state folder: there is a file in its place`, {
+      value: folder,
+      cause: error,
+    });
+  }
+}
+
 /** SQLite gives the write-ahead log and its index the mode of the database file, so only that one is set. */
 function prepareFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  prepareFolder(dirname(path));
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {

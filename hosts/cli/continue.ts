@@ -1,7 +1,6 @@
 import { ConfigError } from '../../ports/errors.ts';
 import type { SessionHeader, SessionStore } from '../../ports/session.ts';
 import { loadConfig } from '../config/load.ts';
-import type { ResolvedConfig } from '../config/types.ts';
 import type { CommandContext, FlagValue } from './command.ts';
 import { exitCodeOfOutcome } from './exit-codes.ts';
 import { mergeExternalRefs, parseExternalRef } from './external-refs.ts';
@@ -24,15 +23,14 @@ export async function findSession(sessions: SessionStore, id: string | undefined
   return latest;
 }
 
-/** A continued session keeps its provider and model unless flags name others. */
-export function sessionFlags(header: SessionHeader): Readonly<Record<string, FlagValue>> {
-  if (header.provider === 'replay' || header.provider === '') return {};
+/**
+ * A continued session keeps its provider and model unless flags name others. A model alone is another
+ * one of the same provider; a provider or an endpoint alone brings its own model.
+ */
+export function sessionFlags(header: SessionHeader, given: Readonly<Record<string, FlagValue>>): Readonly<Record<string, FlagValue>> {
+  const elsewhere = ['provider', 'base-url', 'replay'].some((flag) => given[flag] !== undefined);
+  if (elsewhere || header.provider === 'replay' || header.provider === '') return {};
   return { provider: header.provider, model: header.model };
-}
-
-async function configFor(context: CommandContext, header: SessionHeader): Promise<ResolvedConfig> {
-  const named = ['provider', 'model', 'base-url', 'replay'].some((flag) => context.args.flags[flag] !== undefined);
-  return loadTold(context, named ? {} : sessionFlags(header));
 }
 
 /** `odek continue [--id ID] [task]`: another turn in a session; without a task, on with an interrupted run. */
@@ -44,7 +42,7 @@ export async function run(context: CommandContext): Promise<number> {
   // Read once for the place of the state alone; what it warns of is told with the second reading.
   const { config: place } = await loadConfig({ env: context.env, cwd: context.cwd, flags });
   const header = await withStore(place, 'continue', (store) => findSession(store.sessions, id));
-  const config = await configFor(context, header);
+  const config = await loadTold(context, sessionFlags(header, flags));
   const environment = await hostEnvironment(context, config, 'terminal');
   const view = openView(context, config, true);
   const interrupt = onInterrupt(() => view.close());

@@ -26,6 +26,9 @@ const SETUP_CODES = new Set([
   'database_newer',
   'read_only_filesystem',
   'permission_denied',
+  'disk_full',
+  'store_error',
+  'nothing_to_continue',
 ]);
 
 /** The exit code of an error that ended a command. */

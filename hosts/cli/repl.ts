@@ -22,7 +22,7 @@ async function startingPoint(context: CommandContext): Promise<{ header: Session
   if (id === undefined) return { header: undefined, config: await loadTold(context) };
   const { config } = await loadConfig({ env: context.env, cwd: context.cwd, flags });
   const header = await withStore(config, 'repl', (store) => findSession(store.sessions, id));
-  return { header, config: await loadTold(context, sessionFlags(header)) };
+  return { header, config: await loadTold(context, sessionFlags(header, flags)) };
 }
 
 async function createSession(composed: Composed, provider: string, model: string, workspace: string): Promise<string> {

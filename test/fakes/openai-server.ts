@@ -15,6 +15,8 @@ export interface ServerRequest {
   /** The parsed JSON body. */
   // biome-ignore lint/suspicious/noExplicitAny: a parse boundary that tests look into.
   readonly body: any;
+  /** The body as it came. */
+  readonly text: string;
   /** The body's bytes. */
   readonly size: number;
   /** Milliseconds since the epoch at which the first byte of the body's head was seen. */
@@ -133,8 +135,9 @@ async function readRequest(incoming: IncomingMessage, number: number, at: number
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const bytes = Buffer.concat(chunks);
-  const body: unknown = bytes.length === 0 ? undefined : JSON.parse(bytes.toString('utf8'));
-  return { number, path: incoming.url ?? '', headers: incoming.headers, body, size: bytes.length, at };
+  const text = bytes.toString('utf8');
+  const body: unknown = text === '' ? undefined : JSON.parse(text);
+  return { number, path: incoming.url ?? '', headers: incoming.headers, body, text, size: bytes.length, at };
 }
 
 async function sendReply(outgoing: ServerResponse, reply: ServerReply, request: ServerRequest): Promise<void> {
