@@ -87,6 +87,15 @@ async function storeAnswer(state: RunState, thought: Thought): Promise<void> {
   emitStep(state, thought);
 }
 
+/** An empty message would be refused by services ever after, so what it cost is stored, and the message is not. */
+async function refuseEmpty(state: RunState, thought: Thought): Promise<never> {
+  await state.journal.append(thought.records.filter((record) => record.kind !== 'message'));
+  emitUsage(state, thought);
+  emitStep(state, thought);
+  const why = thought.finish === 'stop' ? '' : ` (finish reason: ${thought.finish})`;
+  throw new ProviderError('invalid_response', `the model returned neither text nor a tool call${why}`);
+}
+
 /** Ends the run with the answer, or returns `undefined` when a stage wants the loop to go on. */
 async function answer(state: RunState, drafted: Thought): Promise<Ended | undefined> {
   const settled = await settleAnswer(state, drafted);
@@ -96,11 +105,8 @@ async function answer(state: RunState, drafted: Thought): Promise<Ended | undefi
     return undefined;
   }
   const thought = withText(drafted, settled.text);
+  if (thought.message.content.trim() === '') return refuseEmpty(state, thought);
   await storeAnswer(state, thought);
-  if (thought.message.content.trim() === '') {
-    const why = thought.finish === 'stop' ? '' : ` (finish reason: ${thought.finish})`;
-    throw new ProviderError('invalid_response', `the model returned neither text nor a tool call${why}`);
-  }
   if (thought.finish !== 'stop') {
     state.emit({ type: 'notice', level: 'warning', text: `the answer is incomplete: the model stopped with "${thought.finish}"` });
   }
