@@ -4,7 +4,6 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AdapterDefinition, AdapterPorts, AdapterServices } from '../ports/adapter.ts';
 import { ConfigError, isOdekError } from '../ports/errors.ts';
-import type { ResolvedConfig } from './config/types.ts';
 
 /** Most entries of `adapters`. */
 export const MAX_ADAPTERS = 32;
@@ -85,20 +84,6 @@ export async function createAdapter<P extends keyof AdapterPorts>(
     });
   }
   return made as AdapterPorts[P];
-}
-
-/** {@link loadAdapters} for a resolved configuration: its entries, and the names of odek's own parts. */
-export async function loadOutsideAdapters(config: Pick<ResolvedConfig, 'adapters' | 'state'>): Promise<LoadedAdapters> {
-  if (config.adapters.length === 0) return { providers: new Map(), sinks: new Map() };
-  const [{ PROVIDERS }, { BUILT_IN_PROVIDERS }, { SINKS }] = await Promise.all([
-    import('../adapters/llm/index.ts'),
-    import('./config/providers.ts'),
-    import('../adapters/sinks/index.ts'),
-  ]);
-  return loadAdapters(config.adapters, {
-    configFile: config.state.configFile,
-    taken: { 'llm-provider': [...Object.keys(PROVIDERS), ...BUILT_IN_PROVIDERS.map((each) => each.id)], 'event-sink': Object.keys(SINKS) },
-  });
 }
 
 async function importAdapter(name: string, { configFile, timeoutMs = ADAPTER_TIMEOUT_MS }: LoadAdaptersOptions): Promise<unknown> {

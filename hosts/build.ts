@@ -6,66 +6,31 @@
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire, isBuiltin } from 'node:module';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { BUILT_INS, GROUP, NAMED_EXPORTS } from './bundle-plugins.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Output name → source. `odek` is the command, the others are the package's exports. */
-const ENTRIES = {
-  odek: 'hosts/entry.ts',
+const PROGRAM = { odek: 'hosts/entry.ts' };
+
+/** The package's exports. Bundled apart from the program: what the two share would be cut into many small files. */
+const LIBRARY = {
   api: 'hosts/api.ts',
   plugin: 'ports/plugin.ts',
   testing: 'test/contracts/index.ts',
-} as const;
+};
 
 /** CommonJS packages ask for node's modules by `require`, which an ES module does not have. */
 const REQUIRE = `import{createRequire as __odekRequire}from"node:module";const require=__odekRequire(import.meta.url);\n`;
 
-/**
- * `import('package')` of a CommonJS package: node finds its named exports, the bundler with splitting
- * gives only a default. Asking node for the names, here, makes the bundle behave like the source.
- */
-const NAMED_EXPORTS: Plugin = {
-  name: 'named exports of lazily imported packages',
-  setup(it) {
-    it.onResolve({ filter: /^[a-z@]/ }, ({ path, kind }) => {
-      if (kind !== 'dynamic-import' || isBuiltin(path)) return undefined;
-      return { path: import.meta.resolve(path), namespace: 'lazy' };
-    });
-    it.onLoad({ filter: /.*/, namespace: 'lazy' }, async ({ path }) => {
-      const names = Object.keys((await import(path)) as object).filter((name) => /^[\w$]+$/.test(name) && name !== 'module.exports');
-      const file = fileURLToPath(path);
-      return { contents: `export { ${names.join(', ')} } from ${JSON.stringify(file)};`, resolveDir: dirname(file) };
-    });
-  },
-};
-
-/**
- * An ES import of a node module reads each of its exports, also those that load something at first
- * sight: `import 'node:http'` brings in node's fetch, 20 ms that nobody asked for. Taking the module
- * as an object reads what is used.
- */
-const BUILT_INS: Plugin = {
-  name: 'node modules as objects',
-  setup(it) {
-    it.onResolve({ filter: /^(node:)?[a-z]/ }, ({ path, kind }) => {
-      if (kind !== 'import-statement' || !isBuiltin(path)) return undefined;
-      return { path: path.replace(/^(node:)?/, 'node:'), namespace: 'built-in' };
-    });
-    it.onLoad({ filter: /.*/, namespace: 'built-in' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
-    }));
-  },
-};
-
-async function bundle(out: string): Promise<Metafile> {
+async function bundle(out: string, entryPoints: Record<string, string>, plugins: Plugin[] = []): Promise<Metafile> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { ...ENTRIES },
+    entryPoints,
     outdir: out,
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
@@ -75,7 +40,7 @@ async function bundle(out: string): Promise<Metafile> {
     target: 'node22',
     minify: true,
     keepNames: true,
-    plugins: [BUILT_INS, NAMED_EXPORTS],
+    plugins: [...plugins, BUILT_INS, NAMED_EXPORTS],
     legalComments: 'none',
     metafile: true,
     write: false,
@@ -85,10 +50,14 @@ async function bundle(out: string): Promise<Metafile> {
     await mkdir(dirname(file.path), { recursive: true });
     await writeFile(file.path, withRequire(file.text));
   }
+  return metafile;
+}
+
+/** Makes the program's file a command. */
+async function makeCommand(out: string): Promise<void> {
   const program = join(out, 'odek.js');
   await writeFile(program, `#!/usr/bin/env node\n${await readFile(program, 'utf8')}`);
   await chmod(program, 0o755);
-  return metafile;
 }
 
 /** Only the chunk that holds the bundler's `require` gets one: the others start faster without. */
@@ -97,9 +66,9 @@ function withRequire(text: string): string {
 }
 
 /** The licences of what was bundled travel with it. */
-async function writeLicences(out: string, metafile: Metafile): Promise<void> {
+async function writeLicences(out: string, inputs: readonly string[]): Promise<void> {
   const packages = new Set<string>();
-  for (const input of Object.keys(metafile.inputs)) {
+  for (const input of inputs) {
     const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(input)?.[1];
     if (name !== undefined) packages.add(name);
   }
@@ -145,5 +114,10 @@ const present: readonly string[] = await readdir(out).catch(() => []);
 if (present.length > 0 && !present.includes('odek.js')) throw new Error(`--out ${out} holds something that is not a build of odek`);
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
-const [metafile] = await Promise.all([bundle(out), values.types ? declareTypes(out) : undefined]);
-await writeLicences(out, metafile);
+const [program, library] = await Promise.all([
+  bundle(out, PROGRAM, [GROUP]),
+  bundle(out, LIBRARY),
+  values.types ? declareTypes(out) : undefined,
+]);
+await makeCommand(out);
+await writeLicences(out, [...Object.keys(program.inputs), ...Object.keys(library.inputs)]);

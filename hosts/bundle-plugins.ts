@@ -1,0 +1,136 @@
+/** What the bundler is taught about odek, for `hosts/build.ts`. */
+import { readFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * `import('package')` of a CommonJS package: node finds its named exports, the bundler with splitting
+ * gives only a default. Asking node for the names, here, makes the bundle behave like the source.
+ */
+export const NAMED_EXPORTS: Plugin = {
+  name: 'named exports of lazily imported packages',
+  setup(it) {
+    it.onResolve({ filter: /^[a-z@]/ }, ({ path, kind }) => {
+      if (kind !== 'dynamic-import' || isBuiltin(path)) return undefined;
+      return { path: import.meta.resolve(path), namespace: 'lazy' };
+    });
+    it.onLoad({ filter: /.*/, namespace: 'lazy' }, async ({ path }) => {
+      const names = Object.keys((await import(path)) as object).filter((name) => /^[\w$]+$/.test(name) && name !== 'module.exports');
+      const file = fileURLToPath(path);
+      return { contents: `export { ${names.join(', ')} } from ${JSON.stringify(file)};`, resolveDir: dirname(file) };
+    });
+  },
+};
+
+/**
+ * An ES import of a node module reads each of its exports, also those that load something at first
+ * sight: `import 'node:http'` brings in node's fetch, 20 ms that nobody asked for. In the bundle a node
+ * module is an object whose members are looked up when they are used, so that it loads at that moment.
+ */
+export const BUILT_INS: Plugin = {
+  name: 'node modules at first use',
+  setup(it) {
+    it.onResolve({ filter: /^(node:)?[a-z]/ }, ({ path, kind }) => {
+      if (kind !== 'import-statement' || !isBuiltin(path)) return undefined;
+      return { path: path.replace(/^(node:)?/, 'node:'), namespace: 'built-in' };
+    });
+    it.onLoad({ filter: /.*/, namespace: 'built-in' }, ({ path }) => {
+      const names = Object.keys(process.getBuiltinModule(path) as object).join(' ');
+      return {
+        contents: `
+          import { lazily } from 'lazily';
+          module.exports = lazily(${JSON.stringify(path)}, ${JSON.stringify(names)});`,
+        loader: 'js',
+      };
+    });
+    it.onResolve({ filter: /^lazily$/ }, ({ path }) => ({ path, namespace: 'lazily' }));
+    it.onLoad({ filter: /.*/, namespace: 'lazily' }, () => ({
+      contents: `export const lazily = (path, names) => {
+        let loaded;
+        const members = {};
+        for (const name of names.split(' ')) {
+          Object.defineProperty(members, name, { enumerable: true, get: () => (loaded ??= process.getBuiltinModule(path))[name] });
+        }
+        return members;
+      };`,
+    }));
+  },
+};
+
+/** What every run needs although source loads it lazily: its importer takes it along. */
+const JOINED: readonly string[] = [
+  'adapters/approver/terminal.ts',
+  'adapters/clock/system.ts',
+  'adapters/fs/disk.ts',
+  'adapters/hash/sha256.ts',
+  'adapters/http/index.ts',
+  'adapters/ids/random.ts',
+  'adapters/llm/openai.ts',
+  'adapters/process/node.ts',
+  'adapters/schema/ajv.ts',
+  'adapters/store/index.ts',
+  'plugins/files/index.ts',
+  'plugins/index.ts',
+  'plugins/shell/index.ts',
+];
+
+/**
+ * Lazily imported modules that share a file. Left alone, the bundler makes one for every set of
+ * modules that are reached alike, sixty in all, and opening half of them takes longer than reading
+ * what a few larger ones hold too much.
+ */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'command-line': ['hosts/cli/args.ts', 'hosts/cli/commands.ts', 'hosts/cli/exit-codes.ts', 'hosts/cli/help.ts', 'ports/errors.ts'],
+  agent: ['hosts/cli/continue.ts', 'hosts/cli/repl.ts', 'hosts/cli/run.ts'],
+  upkeep: ['hosts/cli/completion.ts', 'hosts/cli/config.ts', 'hosts/cli/doctor.ts', 'hosts/cli/init.ts', 'hosts/cli/session-command.ts'],
+  seldom: ['adapters/http/proxy.ts', 'adapters/llm/record.ts', 'adapters/llm/replay.ts', 'adapters/sinks/jsonl.ts', 'hosts/adapters.ts'],
+};
+
+/** Source file → what its lazy import becomes. */
+const PLACES = new Map<string, 'joined' | string>([
+  ...JOINED.map((file) => [file, 'joined'] as const),
+  ...Object.entries(GROUPS).flatMap(([group, files]) => files.map((file) => [file, group] as const)),
+]);
+
+const memberOf = (file: string): string => file.replace(/\W/g, '_');
+
+/** Rewrites the lazy imports of one source file. `seen` collects the targets. */
+function placeImports(path: string, text: string, seen: Set<string>): string {
+  const heads: string[] = [];
+  const placed = text.replace(/(?<!typeof )import\('(\.[^']+)'\)/g, (lazy, target: string) => {
+    const file = relative(ROOT, resolve(dirname(path), target));
+    const place = PLACES.get(file);
+    if (place === undefined) return lazy;
+    seen.add(file);
+    if (place !== 'joined') return `import('group:${place}').then((group) => group.${memberOf(file)})`;
+    heads.push(`import * as joined${heads.length} from '${target}';`);
+    return `Promise.resolve(joined${heads.length - 1})`;
+  });
+  return `${heads.join('')}${placed}`;
+}
+
+/** Makes few files of many lazy imports. Fails the build when a file it names is imported lazily no more. */
+export const GROUP: Plugin = {
+  name: 'few files',
+  setup(it) {
+    const seen = new Set<string>();
+    it.onLoad({ filter: /\/(core|adapters|plugins|hosts)\/.*\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const placed = placeImports(path, text, seen);
+      return placed === text ? undefined : { contents: placed, loader: 'ts' };
+    });
+    it.onResolve({ filter: /^group:/ }, ({ path }) => ({ path: path.slice('group:'.length), namespace: 'group' }));
+    it.onLoad({ filter: /.*/, namespace: 'group' }, ({ path }) => ({
+      contents: (GROUPS[path] ?? []).map((file) => `export * as ${memberOf(file)} from ${JSON.stringify(`./${file}`)};`).join('\n'),
+      resolveDir: ROOT,
+    }));
+    it.onEnd(() => {
+      const stale = [...PLACES.keys()].filter((file) => !seen.has(file));
+      if (stale.length > 0) throw new Error(`hosts/build.ts places what nothing imports lazily: ${stale.join(', ')}`);
+    });
+  },
+};
