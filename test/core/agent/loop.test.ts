@@ -147,7 +147,8 @@ describe('a run', () => {
     const run = await start({
       tools: [fakeTool('echo')],
       settings: { maxIterations: 4 },
-      steps: (request, number) => (number < 4 && request.tools.length > 0 ? { calls: [{ name: 'echo' }] } : { text: 'done' }),
+      steps: (request, number) =>
+        number < 4 && request.tools.length > 0 ? { calls: [{ name: 'echo', arguments: { n: number } }] } : { text: 'done' },
     });
     await run.run();
     const hints =
