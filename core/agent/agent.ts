@@ -7,6 +7,7 @@ import { createGate, type Gate } from '../approvals/gate.ts';
 import { createBudget } from '../budget/budget.ts';
 import { foldJournal, repairRecords } from '../transcript/fold.ts';
 import { createTranscript, type Transcript } from '../transcript/transcript.ts';
+import { createCallIds } from './call-ids.ts';
 import { createEmitter, type Emit } from './emitter.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { runLoop } from './loop.ts';
@@ -175,6 +176,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
       runId,
       sessionId: session.header.id,
       transcript,
+      callIds: createCallIds(transcript.messages),
       journal,
       budget,
       emit,

@@ -1,6 +1,7 @@
 import type { CallSpeed } from '../../ports/event.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Transcript } from '../transcript/transcript.ts';
+import type { CallIds } from './call-ids.ts';
 import type { Emit } from './emitter.ts';
 import type { Journal } from './journal.ts';
 import type { AgentDeps, AgentSettings } from './settings.ts';
@@ -13,6 +14,7 @@ export interface RunState {
   readonly runId: string;
   readonly sessionId: string;
   readonly transcript: Transcript;
+  readonly callIds: CallIds;
   readonly journal: Journal;
   readonly budget: Budget;
   readonly emit: Emit;

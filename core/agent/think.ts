@@ -131,10 +131,11 @@ export async function think(state: RunState): Promise<Thought> {
   }
   const usage = usageOf(response, inputTokens);
   const costMicroUsd = reservation.settle(usage);
-  const message = redactMessage(response.message, deps.redactor);
+  const calls = state.callIds.distinct(response.message.toolCalls ?? [], state.iteration);
+  const message = redactMessage({ ...response.message, toolCalls: calls }, deps.redactor);
   return {
     message,
-    calls: response.message.toolCalls ?? [],
+    calls,
     finish: response.finish,
     speed: speedOf(state, usage, startedAt, heard.firstDeltaAt),
     records: [{ kind: 'message', run: state.runId, iteration: state.iteration, message }, usageRecord(state, usage, 'main', costMicroUsd)],

@@ -61,6 +61,15 @@ describe.concurrent('what odek sends', PATIENT, () => {
       },
     ));
 
+  it('leaves an empty reply out of what it sends later', () =>
+    onStage([{ text: '' }, { text: 'here' }], async ({ run, server }) => {
+      const { code, stderr } = await run(['run', '--session', 'hello']);
+      expect(code).toBe(1);
+      expect(stderr).toContain('neither text nor a tool call');
+      expect(await run(['continue'])).toMatchObject({ code: 0, stdout: 'here\n' });
+      expect(server.requests[1]?.body.messages).toEqual(server.requests[0]?.body.messages);
+    }));
+
   it('stays well formed after a kill in a batch, a cancelled batch and a trim', () =>
     onStage(
       ({ number }): ServerReply =>
