@@ -62,7 +62,7 @@ function bannedUse(node: ts.Node, checker: ts.TypeChecker): string | undefined {
     const name = `${node.expression.getText()}.${node.name.text}`;
     return BANNED_MEMBERS.has(name) ? name : undefined;
   }
-  if (ts.isMetaProperty(node)) return node.getText();
+  if (ts.isMetaProperty(node)) return node.keywordToken === ts.SyntaxKind.ImportKeyword ? node.getText() : undefined;
   if (!ts.isIdentifier(node) || !BANNED_GLOBALS.has(node.text)) return undefined;
   if (ts.isPropertyAccessExpression(node.parent) && node.parent.name === node) return undefined;
   if (ts.isTypeReferenceNode(node.parent) || ts.isTypeQueryNode(node.parent)) return undefined;
