@@ -121,7 +121,7 @@ describe('the recipes, followed to the letter', () => {
     });
   });
 
-  test('"Add a tool" is there after one folder and one line, and a run calls it', { timeout: 60_000 }, async () => {
+  test('"Add a tool" keeps the contract after one folder and one line, and a run calls it', { timeout: 60_000 }, async () => {
     const copy = join(odek.folder, '..', 'copy');
     await copyRepository(copy);
     await putRecipe(copy, 'plugins/word-count/index.ts');
@@ -130,6 +130,15 @@ describe('the recipes, followed to the letter', () => {
     const after = before.replace('export const PLUGINS = {\n', `export const PLUGINS = {\n${recipeCode('plugins/index.ts')}\n`);
     expect(after).not.toBe(before);
     await writeFile(registry, after);
+    const vitest = [
+      join(copy, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--config',
+      'test/config/vitest.config.ts',
+      'test/contracts/plugin.test.ts',
+    ];
+    const suite = await succeed(process.execPath, [...vitest, '--reporter', 'verbose'], { cwd: copy, env: { CI: '' } });
+    expect(suite.stdout).toMatch(/✓.*the plugin "word-count" keeps the contract/);
 
     const project = join(odek.folder, 'project-tool');
     const home = join(odek.folder, '..', 'home-tool');
