@@ -1,6 +1,6 @@
 /** The package `odek/testing`: contract suites for whoever writes an adapter. No test runner needed. */
-export type { ApproverHarness, ApproverHarness, ApproverSeat } from './approver.suite.ts';
-export { approverSuite, approverSuite } from './approver.suite.ts';
+export type { ApproverHarness, ApproverSeat } from './approver.suite.ts';
+export { approverSuite } from './approver.suite.ts';
 export type { ClockHarness } from './clock.suite.ts';
 export { clockSuite } from './clock.suite.ts';
 export type { EventSinkHarness, EventSinkSubject } from './event-sink.suite.ts';
@@ -17,8 +17,8 @@ export type { LlmProviderHarness, LlmScenario, LlmSubject } from './llm-provider
 export { llmProviderSuite, SCENARIO_ANSWERS } from './llm-provider.suite.ts';
 export type { PlanControlHarness } from './plan-control.suite.ts';
 export { planControlSuite } from './plan-control.suite.ts';
-export type { PluginHarness, PluginHarness } from './plugin.suite.ts';
-export { pluginSuite, pluginSuite } from './plugin.suite.ts';
+export type { PluginHarness } from './plugin.suite.ts';
+export { pluginSuite } from './plugin.suite.ts';
 export type { ProcessHarness } from './process.suite.ts';
 export { processSuite } from './process.suite.ts';
 export type { SchemaValidatorHarness } from './schema-validator.suite.ts';
