@@ -1,5 +1,5 @@
+import type { AgentDeps } from '../agent/settings.ts';
 import type { EndedCall, Stage } from '../agent/stage.ts';
-import type { RunState } from '../agent/state.ts';
 import { createRecoveryMonitor } from '../plan/recovery.ts';
 import { createStallMonitor } from '../plan/stall.ts';
 import type { PlanPosition } from '../plan/store.ts';
@@ -20,7 +20,7 @@ interface Advice {
  * Advice after a batch, with or without a plan: for the same tool failing three times in a row, and
  * for calls repeated without a change. Advice only: nothing is refused. One a run.
  */
-export function createRecoveryStage(deps: RunState['deps'], positionOf: PositionOf = () => undefined): Stage {
+export function createRecoveryStage(deps: AgentDeps, positionOf: PositionOf = () => undefined): Stage {
   const failures = createRecoveryMonitor();
   const stalls = createStallMonitor(deps.hash);
 
