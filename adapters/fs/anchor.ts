@@ -1,6 +1,7 @@
-import { constants, existsSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs/promises';
+import { closeSync, constants, existsSync, fstatSync, open as openFile, readlinkSync } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
 import { hasCode } from '../../ports/errors.ts';
 import { errnoOf, fileError } from './errors.ts';
 
@@ -21,12 +22,17 @@ export interface Anchor {
   entry(name: string): string;
 }
 
-/** Opens `real`, a path without links, for reading, and proves that the opened file is the one at that path. */
-export async function openVerified(real: string, requested: string): Promise<FileHandle> {
+const openDescriptor = promisify(openFile);
+
+/** Opens `real`, a path without links, for reading, and proves that the opened file is the one at that path. Returns a descriptor. */
+export async function openVerified(real: string, requested: string): Promise<number> {
   for (let triesLeft = OPEN_TRIES; ; triesLeft -= 1) {
+    const descriptor = await openDescriptor(real, constants.O_RDONLY | NO_FOLLOW | NO_WAIT);
     try {
-      return await verified(await open(real, constants.O_RDONLY | NO_FOLLOW | NO_WAIT), real, requested);
+      await proveAt(descriptor, real, requested);
+      return descriptor;
     } catch (error) {
+      closeSync(descriptor);
       if (triesLeft <= 1 || !hasCode(error, 'outside_root')) throw error;
     }
   }
@@ -53,20 +59,33 @@ export async function descend(root: string, real: string, requested: string): Pr
   return anchor;
 }
 
-/** Throws `FileError` unless the handle is still what lies at `path`; closes the handle then. */
+/** The handle, once it is proven; closed otherwise. */
 async function verified(handle: FileHandle, path: string, requested: string): Promise<FileHandle> {
   try {
-    if (await liesAt(handle, path)) return handle;
-    throw fileError('outside_root', requested, undefined, SWAPPED);
+    await proveAt(handle.fd, path, requested);
+    return handle;
   } catch (error) {
     await handle.close();
-    throw errnoOf(error) === 'ENOENT' ? fileError('outside_root', requested, error, SWAPPED) : error;
+    throw error;
   }
 }
 
-async function liesAt(handle: FileHandle, path: string): Promise<boolean> {
-  if (HAS_PROC && (await readlink(`/proc/self/fd/${handle.fd}`)) === path) return true;
-  const [opened, there, real] = await Promise.all([handle.stat({ bigint: true }), lstat(path, { bigint: true }), realpath(path)]);
+/** Throws `FileError` unless the open file is what lies at `path` now. */
+async function proveAt(descriptor: number, path: string, requested: string): Promise<void> {
+  let there = false;
+  try {
+    there = await liesAt(descriptor, path);
+  } catch (error) {
+    throw errnoOf(error) === 'ENOENT' ? fileError('outside_root', requested, error, SWAPPED) : error;
+  }
+  if (!there) throw fileError('outside_root', requested, undefined, SWAPPED);
+}
+
+/** Questions about an open descriptor are answered by the kernel at once, so they need no other thread. */
+async function liesAt(descriptor: number, path: string): Promise<boolean> {
+  if (HAS_PROC && readlinkSync(`/proc/self/fd/${descriptor}`) === path) return true;
+  const opened = fstatSync(descriptor, { bigint: true });
+  const [there, real] = await Promise.all([lstat(path, { bigint: true }), realpath(path)]);
   return real === path && opened.dev === there.dev && opened.ino === there.ino;
 }
 

@@ -1,12 +1,13 @@
-import { realpathSync } from 'node:fs';
-import { type FileHandle, lstat } from 'node:fs/promises';
+import { closeSync, fstatSync, read, realpathSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { CancelledError } from '../../ports/errors.ts';
 import type { FileContent, FileStat, FileSystem, ListOptions, ResolvedPath } from '../../ports/file-system.ts';
 import { openVerified } from './anchor.ts';
 import { asFileError, fileError } from './errors.ts';
 import { listDirectory } from './list.ts';
-import { kindOf, type Places, resolvePath } from './resolve.ts';
+import { createPlaces, kindOf, resolvePath } from './resolve.ts';
 import { writeAtomically } from './write.ts';
 
 export interface DiskFileSystemOptions {
@@ -21,6 +22,7 @@ export interface DiskFileSystemOptions {
 /** Paths outside the root whose last check is remembered. */
 const REMEMBERED = 1024;
 const CHUNK_BYTES = 256 * 1024;
+const MIN_CHUNK_BYTES = 4096;
 
 /**
  * Files on disk. Where a path leads is checked again at every use, and what was opened is proven to
@@ -28,7 +30,7 @@ const CHUNK_BYTES = 256 * 1024;
  * above it) reported is read: a link that is swapped after a check leads nowhere.
  */
 export function createDiskFileSystem(options: DiskFileSystemOptions): FileSystem {
-  const places: Places = { root: realRoot(options.root), stateDir: resolve(options.stateDir) };
+  const places = createPlaces(realRoot(options.root), resolve(options.stateDir));
   const outside = createOutsideMemory();
 
   const locate = async (path: string): Promise<ResolvedPath> => {
@@ -106,28 +108,38 @@ async function statOf(target: ResolvedPath): Promise<FileStat> {
   };
 }
 
-async function readOpened(handle: FileHandle, path: string, maxBytes: number, signal?: AbortSignal): Promise<FileContent> {
+const readChunk = promisify(read);
+
+async function readOpened(descriptor: number, path: string, maxBytes: number, signal?: AbortSignal): Promise<FileContent> {
   try {
-    const stats = await handle.stat();
+    const stats = fstatSync(descriptor);
     if (stats.isDirectory()) throw fileError('is_directory', path);
     if (!stats.isFile()) throw fileError('not_regular_file', path);
-    const bytes = await readUpTo(handle, maxBytes, signal);
+    const bytes = await readUpTo(descriptor, { expected: stats.size, maxBytes }, signal);
     return { bytes, size: Math.max(stats.size, bytes.length) };
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 
-async function readUpTo(handle: FileHandle, maxBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
+/** Reads to the end, which may lie elsewhere than expected, or to the bound. */
+async function readUpTo(
+  descriptor: number,
+  { expected, maxBytes }: { expected: number; maxBytes: number },
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   while (length < maxBytes) {
     if (signal?.aborted) throw new CancelledError();
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes - length));
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, length);
-    if (bytesRead === 0) break;
+    // One byte more than expected, so that a short read tells the end.
+    const wanted = Math.max(expected - length + 1, MIN_CHUNK_BYTES);
+    const chunk = Buffer.allocUnsafe(Math.min(wanted, CHUNK_BYTES, maxBytes - length));
+    const { bytesRead } = await readChunk(descriptor, chunk, 0, chunk.length, length);
     chunks.push(chunk.subarray(0, bytesRead));
     length += bytesRead;
+    // Files that the system makes up have no size and come in pieces.
+    if (bytesRead === 0 || (bytesRead < chunk.length && expected > 0)) break;
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }

@@ -13,7 +13,22 @@ const MAX_PATH = 4096;
 export interface Places {
   /** Absolute, links resolved. */
   readonly root: string;
+  /** Absolute, as it was given. */
   readonly stateDir: string;
+  /** The same with its links resolved, found out once. */
+  realStateDir(): Promise<string>;
+}
+
+export function createPlaces(root: string, stateDir: string): Places {
+  let real: Promise<string> | undefined;
+  return {
+    root,
+    stateDir,
+    realStateDir() {
+      real ??= realOf(stateDir, MAX_LINKS);
+      return real;
+    },
+  };
 }
 
 /** Says where a path leads. Rejects with `FileError` for a path that no file can have and for a loop of links. */
@@ -23,8 +38,7 @@ export async function resolvePath(requested: string, places: Places): Promise<Re
   }
   const absolute = resolve(places.root, requested);
   try {
-    const self = await lstatIfThere(absolute);
-    const real = await realOf(absolute, MAX_LINKS);
+    const [self, real, realState] = await Promise.all([lstatIfThere(absolute), realOf(absolute, MAX_LINKS), places.realStateDir()]);
     const target = self && !self.isSymbolicLink() && real === absolute ? self : await lstatIfThere(real);
     return {
       requested,
@@ -34,7 +48,7 @@ export async function resolvePath(requested: string, places: Places): Promise<Re
       ...(target === undefined ? {} : { kind: kindOf(target) }),
       finalLink: self?.isSymbolicLink() ?? false,
       inRoot: isWithin(places.root, real),
-      inState: isTrustAnchor(real, await realOf(places.stateDir, MAX_LINKS)) || isTrustAnchor(absolute, places.stateDir),
+      inState: isTrustAnchor(real, realState) || isTrustAnchor(absolute, places.stateDir),
       credential: isCredentialName(basename(real)) || isCredentialName(basename(absolute)),
     };
   } catch (error) {
