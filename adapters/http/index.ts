@@ -30,6 +30,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const AGENT_OPTIONS = { keepAlive: true, scheduling: 'lifo', maxSockets: 64, maxFreeSockets: 8 } as const;
 /** Framing belongs to the client; a caller that sets these could smuggle a second request. */
 const OWN_HEADERS = new Set(['connection', 'content-length', 'expect', 'host', 'keep-alive', 'transfer-encoding', 'upgrade']);
+/** Pieces of a body that are not joined. */
+const MAX_PIECES = 16;
 const METHOD = /^[A-Z]{1,20}$/;
 
 /**
@@ -54,7 +56,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (signal.aborted) throw new CancelledError();
       const sent = startRequest({ open, url, destination, request, headers });
       const response = awaitResponse({ request: sent, host: destination.host, headersTimeoutMs: request.headersTimeoutMs, signal });
-      sent.end(joinBody(request.body));
+      sendBody(sent, request.body);
       return response;
     },
     async close() {
@@ -193,7 +195,15 @@ function contentLength(body: HttpRequest['body']): Record<string, string> {
   return { 'content-length': String(body.reduce((sum, chunk) => sum + chunk.byteLength, 0)) };
 }
 
-function joinBody(body: HttpRequest['body']): string | Uint8Array | undefined {
-  if (body === undefined || typeof body === 'string') return body;
-  return body.length === 1 ? body[0] : Buffer.concat(body);
+/** Large pieces are handed over one by one, since joining them would copy a long conversation for each request. */
+function sendBody(sent: ClientRequest, body: HttpRequest['body']): void {
+  if (body === undefined || typeof body === 'string') {
+    sent.end(body);
+    return;
+  }
+  const pieces = body.length <= MAX_PIECES ? body : [Buffer.concat(body)];
+  sent.cork();
+  for (const piece of pieces) if (piece.byteLength > 0) sent.write(piece);
+  sent.end();
+  sent.uncork();
 }

@@ -16,7 +16,7 @@ export interface WireFeatures {
 }
 
 export interface BodyEncoder {
-  /** The request as JSON bytes, in pieces. Pieces of unchanged messages are reused: do not write to them. */
+  /** The request as JSON bytes, in a few pieces. They are used again: do not write to them. */
   encode(request: ModelRequest, features: WireFeatures): readonly Uint8Array[];
 }
 
@@ -30,6 +30,7 @@ const NO_TOOLS = new Uint8Array();
 export function createBodyEncoder(dialect: Dialect): BodyEncoder {
   const plain = new WeakMap<Message, Uint8Array>();
   const withReasoning = new WeakMap<Message, Uint8Array>();
+  const joined = createJoiner();
   const toolLists = new WeakMap<readonly ToolDefinition[], Uint8Array>();
 
   const messageBytes = (message: Message, features: WireFeatures): Uint8Array => {
@@ -54,15 +55,51 @@ export function createBodyEncoder(dialect: Dialect): BodyEncoder {
   return {
     encode(request, features) {
       const model = dialect.modelAliases[request.model] ?? request.model;
-      const pieces: Uint8Array[] = [utf8.encode(`{"model":${JSON.stringify(model)},"messages":[`)];
-      for (const [index, message] of request.messages.entries()) {
-        const bytes = messageBytes(message, features);
-        pieces.push(index === 0 ? bytes.subarray(1) : bytes);
-      }
-      pieces.push(utf8.encode(']'), toolBytes(request.tools));
+      const messages = joined.join(request.messages.map((message) => messageBytes(message, features)));
       const rest = JSON.stringify(wireSettings(request, features, dialect));
-      pieces.push(utf8.encode(rest === '{}' ? '}' : `,${rest.slice(1)}`));
-      return pieces;
+      return [
+        utf8.encode(`{"model":${JSON.stringify(model)},"messages":[`),
+        // Each message brings the comma before it.
+        messages.subarray(1),
+        utf8.encode(']'),
+        toolBytes(request.tools),
+        utf8.encode(rest === '{}' ? '}' : `,${rest.slice(1)}`),
+      ];
+    },
+  };
+}
+
+interface Joiner {
+  /** All pieces as one run of bytes, which is valid for good: what it covers is never written again. */
+  join(pieces: readonly Uint8Array[]): Uint8Array;
+}
+
+/**
+ * Joins lists that mostly grow at their end, so that only what is new is copied. A list that is not
+ * the last one and more begins a buffer of its own, as the old one may still be on its way to a socket.
+ */
+function createJoiner(): Joiner {
+  let held: readonly Uint8Array[] = [];
+  let buffer = new Uint8Array(0);
+  let length = 0;
+  return {
+    join(pieces) {
+      const grows = pieces.length >= held.length && held.every((piece, index) => piece === pieces[index]);
+      const kept = grows ? held.length : 0;
+      const start = grows ? length : 0;
+      const total = pieces.slice(kept).reduce((sum, piece) => sum + piece.byteLength, start);
+      if (!grows || total > buffer.byteLength) {
+        const larger = new Uint8Array(total + (total >> 1));
+        larger.set(buffer.subarray(0, start));
+        buffer = larger;
+      }
+      length = start;
+      for (const piece of pieces.slice(kept)) {
+        buffer.set(piece, length);
+        length += piece.byteLength;
+      }
+      held = pieces;
+      return buffer.subarray(0, length);
     },
   };
 }

@@ -236,20 +236,42 @@ describe('earlier reasoning', () => {
 });
 
 describe('the request body', () => {
-  it('reuses the bytes of messages and tools that did not change', async () => {
+  it('copies only what is new of a conversation that grows', async () => {
     const http = cannedClient(answer());
     const provider = openaiOver(http);
     const tools = [{ name: 't', description: 'd', parameters: { type: 'object' } }];
     const messages: Message[] = [
-      { role: 'system', content: 's' },
+      { role: 'system', content: 's'.repeat(1000) },
       { role: 'user', content: 'u' },
     ];
     await collect(provider, { ...REQUEST, messages, tools });
     await collect(provider, { ...REQUEST, messages: [...messages, { role: 'assistant', content: 'a' }], tools });
     const [first, second] = http.requests.map(({ body }) => body as Uint8Array[]);
-    expect(second?.[2]).toBe(first?.[2]);
-    expect(second?.filter((piece) => first?.includes(piece)).length).toBe(2);
+    expect(second?.[3]).toBe(first?.[3]);
     expect(second?.[1]?.buffer).toBe(first?.[1]?.buffer);
+    expect(second?.[1]?.byteOffset).toBe(first?.[1]?.byteOffset);
+    expect(second?.[1]?.byteLength).toBeGreaterThan(first?.[1]?.byteLength ?? Number.NaN);
+  });
+
+  it('leaves an earlier request as it was, whatever the later ones are', async () => {
+    const http = cannedClient(answer());
+    const provider = openaiOver(http);
+    const user = (content: string): Message => ({ role: 'user', content });
+    const [one, two] = [user('1'.repeat(500)), user('two')];
+    const conversations = [
+      [one, two],
+      [one, two, user('three')],
+      [one, user('other')],
+      [one],
+      [two, one],
+      [one, two, user('four')],
+      [one, two, user('four'), two],
+    ];
+    for (const messages of conversations) await collect(provider, { ...REQUEST, messages });
+    const told = http.requests.map(
+      ({ body }) => (JSON.parse(Buffer.concat(body as Uint8Array[]).toString()) as { messages: object[] }).messages,
+    );
+    expect(told).toEqual(conversations);
   });
 
   it('has the earlier request as its prefix up to what is new', async () => {
