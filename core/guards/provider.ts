@@ -30,6 +30,9 @@ export interface ProviderGuardOptions {
   onRetry?(info: RetryInfo): void;
 }
 
+/** Told to the adapter when its call is over. One value for all: making an error for each call that went well costs as much as sending it. */
+const OVER = new CancelledError('the call is over');
+
 const DEFAULT_MAX_ATTEMPTS = 8;
 const DEFAULT_MAX_RESPONSE = 50 * 1024 * 1024;
 
@@ -106,7 +109,7 @@ async function* streamOnce(call: Call): AsyncGenerator<ModelEvent> {
   } catch (error) {
     throw toGuardedError(error, provider.name, signal.aborted);
   } finally {
-    attempt.abort();
+    attempt.abort(OVER);
     stopQuietly(events);
   }
 }
