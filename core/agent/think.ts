@@ -5,6 +5,8 @@ import type { AssistantMessage, ToolCall, Usage } from '../../ports/message.ts';
 import type { JournalRecord } from '../../ports/session.ts';
 import { estimateMessage, estimateRequest } from '../budget/estimate.ts';
 import type { Redactor } from '../redact/redactor.ts';
+import { createRedactedStream } from '../redact/stream.ts';
+import { withSafeNames } from './call-names.ts';
 import { measured, type RunState, tokensPerSecond } from './state.ts';
 
 type ModelResponse = Extract<ModelEvent, { type: 'response' }>;
@@ -43,22 +45,56 @@ interface Heard {
   characters: number;
 }
 
+type DeltaKind = 'text_delta' | 'reasoning_delta';
+
+/** Tells the deltas of a reply with every secret masked, which delays them by a word at most. */
+function createDeltas({ deps, emit, iteration }: RunState) {
+  const stream = createRedactedStream(deps.redactor);
+  let kind: DeltaKind | undefined;
+  const tell = (text: string): void => {
+    if (kind !== undefined && text !== '') emit({ type: kind, iteration, text });
+  };
+  const end = (): void => {
+    tell(stream.end());
+    kind = undefined;
+  };
+  return {
+    add(type: DeltaKind, text: string): void {
+      if (kind !== type) end();
+      kind = type;
+      tell(stream.push(text));
+    },
+    end,
+  };
+}
+
 async function listen(state: RunState, request: ModelRequest, heard: Heard): Promise<ModelResponse> {
-  const { deps, emit, iteration, signal } = state;
+  const { deps, emit, signal } = state;
+  const deltas = createDeltas(state);
   let response: ModelResponse | undefined;
-  for await (const event of deps.provider.stream(request, signal)) {
-    if (event.type === 'text_delta' || event.type === 'reasoning_delta') {
-      heard.firstDeltaAt ??= deps.clock.monotonic();
-      heard.characters += event.text.length;
-      emit({ type: event.type, iteration, text: event.text });
-    } else if (event.type === 'notice') {
-      emit({ type: 'notice', level: 'info', text: event.text });
-    } else if (event.type === 'response') {
-      response = event;
+  try {
+    for await (const event of deps.provider.stream(request, signal)) {
+      if (event.type === 'text_delta' || event.type === 'reasoning_delta') {
+        heard.firstDeltaAt ??= deps.clock.monotonic();
+        heard.characters += event.text.length;
+        deltas.add(event.type, event.text);
+      } else if (event.type === 'notice') {
+        emit({ type: 'notice', level: 'info', text: event.text });
+      } else if (event.type === 'response') {
+        response = event;
+      }
     }
+  } finally {
+    deltas.end();
   }
   if (!response) throw new ProviderError('stream_incomplete', 'the provider ended without a response');
   return response;
+}
+
+/** Reasoning is the provider's own matter: the message says whose it is. */
+function signed(message: AssistantMessage, provider: string): AssistantMessage {
+  if (message.reasoning === undefined && message.reasoningSignature === undefined) return message;
+  return { ...message, origin: provider };
 }
 
 /** A message with every secret masked. Arguments stay valid JSON. */
@@ -131,7 +167,7 @@ export async function think(state: RunState): Promise<Thought> {
   }
   const usage = usageOf(response, inputTokens);
   const costMicroUsd = reservation.settle(usage);
-  const calls = state.callIds.distinct(response.message.toolCalls ?? [], state.iteration);
+  const calls = state.callIds.distinct(withSafeNames(response.message.toolCalls ?? [], deps.tools, deps.redactor), state.iteration);
   const message = redactMessage({ ...response.message, toolCalls: calls }, deps.redactor);
   return {
     message,

@@ -121,7 +121,7 @@ describe.concurrent('limits of the configuration', PATIENT, () => {
 
   it('are told to the model at 50, 75 and 90 percent', () =>
     onStage(
-      ({ number }) => (number < 10 ? { calls: [LOOK] } : { text: 'done' }),
+      ({ number }) => (number < 10 ? { calls: [{ name: 'glob', arguments: { pattern: '*{{n}}' } }] } : { text: 'done' }),
       async ({ run, server }) => {
         await run(['run', 'look', '--max-iter', '10']);
         const hints = server.requests

@@ -123,7 +123,7 @@ const REPLIES: readonly ServerReply[] = [
   },
   {
     calls: [
-      { name: 'no_such_tool', arguments: {} },
+      { name: 'no such tool.', arguments: {} },
       { name: 'read_file', arguments: '{"path":' },
       { name: 'read_file', arguments: { path: 7 } },
     ],

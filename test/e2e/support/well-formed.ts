@@ -32,6 +32,7 @@ function checkMessages(messages: readonly WireMessage[], name: string): void {
     for (const call of calls) {
       assert.ok(!seen.has(call.id), `${where}: the id ${call.id} was used before`);
       seen.add(call.id);
+      assert.match(call.function.name, /^[A-Za-z0-9_-]{1,64}$/, `${where}: the name of a call`);
       assert.equal(typeof JSON.parse(call.function.arguments), 'object', `${where}: arguments`);
     }
     if (calls.length === 0) continue;
