@@ -1,5 +1,6 @@
 import type { ApprovalRequest, ApprovalVerdict } from './approval.ts';
 import type { AssistantMessage, ToolOutcome } from './message.ts';
+import type { PlanView } from './plan.ts';
 
 /** Low-cardinality class of a failure in events. Raw error text is never emitted. */
 export type ErrorClass = 'context_canceled' | 'deadline_exceeded' | 'tool_error' | 'error';
@@ -159,6 +160,8 @@ export type LiveBody =
       readonly detail: string;
       readonly iteration?: number;
     }
+  /** The plan as it is stored: after each change, and when a run takes up an open plan. Redacted. */
+  | { readonly type: 'plan'; readonly view: PlanView }
   | { readonly type: 'approval_asked'; readonly request: ApprovalRequest }
   | { readonly type: 'approval_answered'; readonly request_id: string; readonly verdict: ApprovalVerdict }
   | { readonly type: 'hint'; readonly iteration: number; readonly text: string }

@@ -25,6 +25,8 @@ export interface ToolExecution {
   readonly args: unknown;
   /** The JSON text that was executed, for tools to which its exact spelling matters. In process only. */
   readonly rawArgs?: string;
+  /** The run that the call belongs to; a service that keeps state for each run is asked with it. In process only. */
+  readonly runId?: string;
   /** Absolute path of the working directory. */
   readonly workspace: string;
   /** Absolute path of the plugin's own folder; may not exist yet. */

@@ -102,6 +102,7 @@ async function store(task: CallTask, key: CallKey, ending: Ending, judgement: Ju
   const following = state.stages.flatMap((stage) => stage.afterCall?.(state, ended) ?? []);
   const finished: JournalRecord = { kind: 'tool_finished', key, message, durationMs: Math.round(ending.durationMs) };
   const seq = await state.journal.append([finished, ...following]);
+  for (const stage of state.stages) stage.afterStored?.(state, ended);
   return { message, seq, ended };
 }
 

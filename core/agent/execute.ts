@@ -96,7 +96,15 @@ export async function executeTool(state: RunState, ready: ReadyCall): Promise<Ra
     }),
   );
   const signal = AbortSignal.any([state.signal, limit.signal]);
-  const exec: ToolExecution = { signal, callId: ready.call.id, args: ready.input, workspace: state.settings.workspace, dataDir };
+  const exec: ToolExecution = {
+    signal,
+    callId: ready.call.id,
+    args: ready.input,
+    rawArgs: ready.call.arguments,
+    runId: state.runId,
+    workspace: state.settings.workspace,
+    dataDir,
+  };
   try {
     const running = (async () => spec.execute(ready.input as never, exec))();
     return success(ready, await Promise.race([running, abandoned(clock, signal, settled.signal)]));

@@ -8,8 +8,10 @@ import type { Ids } from '../../ports/ids.ts';
 import type { LlmProvider, ThinkingLevel } from '../../ports/llm.ts';
 import type { SchemaValidator } from '../../ports/schema.ts';
 import type { SessionWriter } from '../../ports/session.ts';
+import type { PlanDesk } from '../plan/desk.ts';
 import type { ToolRegistry } from '../plugins/registry.ts';
 import type { Redactor } from '../redact/redactor.ts';
+import type { VerifySettings } from '../verification/verification-stage.ts';
 
 /** What a run is made with. All of it is live objects behind ports; core makes none of them. */
 export interface AgentDeps {
@@ -24,6 +26,10 @@ export interface AgentDeps {
   readonly redactor: Redactor;
   /** Absent: nobody can answer, and `danger.nonInteractive` decides. */
   readonly approver?: Approver;
+  /** Absent: planning is off. */
+  readonly plans?: PlanDesk;
+  /** Whether the declared effects of an owner's tools are believed as evidence. Absent: nobody's are. */
+  isFirstParty?(owner: string): boolean;
   /** Gets every event in order. A listener that throws harms nobody. */
   emit(event: RunEvent): void;
 }
@@ -49,6 +55,8 @@ export interface AgentSettings {
   readonly prices: Prices;
   readonly danger: DangerPolicy;
   readonly sandbox: boolean;
+  /** Absent: answers are not verified. */
+  readonly verify?: VerifySettings;
 }
 
 /** One run of an agent. */

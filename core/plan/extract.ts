@@ -1,27 +1,9 @@
 /** The read-only view of a session's plan that every surface shares. */
 import type { Message } from '../../ports/message.ts';
+import type { PlanView } from '../../ports/plan.ts';
 import { isPlanMessage, type ParsedPlan, parsePlan } from './parse.ts';
-import { STEP_CEILING, type StepStatus } from './state.ts';
+import { type PlanState, STEP_CEILING } from './state.ts';
 import { countSteps } from './summary.ts';
-
-export interface PlanViewStep {
-  readonly id: string;
-  readonly title: string;
-  readonly status: StepStatus;
-  /** Absent when empty. */
-  readonly note?: string;
-}
-
-/** `total`, `done` and `blocked` describe the whole plan; a collapsed one has no `steps` but keeps its counts. */
-export interface PlanView {
-  readonly found: boolean;
-  readonly version: number;
-  readonly steps: readonly PlanViewStep[];
-  readonly total: number;
-  readonly done: number;
-  readonly blocked: number;
-  readonly allDone: boolean;
-}
 
 const NO_PLAN: PlanView = { found: false, version: 0, steps: [], total: 0, done: 0, blocked: 0, allDone: false };
 
@@ -34,6 +16,11 @@ export function extractPlan(messages: readonly Message[]): PlanView {
     if (parsed !== undefined) return planView(parsed);
   }
   return NO_PLAN;
+}
+
+/** The view of a live plan. */
+export function planViewOf(state: PlanState): PlanView {
+  return planView({ state, total: state.steps.length });
 }
 
 function planView({ state, total }: ParsedPlan): PlanView {

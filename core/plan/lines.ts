@@ -1,9 +1,8 @@
 /** The plan as lines for a person: terminal panel, chat, `odek plan`. */
-import type { PlanView, PlanViewStep } from './extract.ts';
-import type { StepStatus } from './state.ts';
+import type { PlanStepStatus, PlanView, PlanViewStep } from '../../ports/plan.ts';
 import { clampPoints } from './text.ts';
 
-const GLYPHS: Readonly<Record<StepStatus, string>> = { done: '✅', in_progress: '🔄', pending: '⬜', blocked: '⛔' };
+const GLYPHS: Readonly<Record<PlanStepStatus, string>> = { done: '✅', in_progress: '🔄', pending: '⬜', blocked: '⛔' };
 const NOTE_POINTS = 120;
 
 const NO_PLAN_TEXT = 'No active plan in this session.';

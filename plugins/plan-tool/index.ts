@@ -16,7 +16,7 @@ export default definePlugin({
         parameters: PARAMETERS,
         ownsValidation: true,
         maxResultChars: MAX_RESULT_CHARS,
-        execute: (input, { rawArgs }) => plan.execute(rawArgs ?? input),
+        execute: (input, { rawArgs, runId }) => plan.execute(rawArgs ?? input, runId),
         effects: () => ({}),
       }),
     );

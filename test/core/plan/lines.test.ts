@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlanView } from '../../../core/plan/extract.ts';
+import type { PlanView } from '../../../ports/plan.ts';
 import { PLAN_LINES_CHARS, renderPlanLines } from '../../../core/plan/lines.ts';
 
 const plain = (text: string): string => text;
