@@ -91,12 +91,6 @@ async function listen(state: RunState, request: ModelRequest, heard: Heard): Pro
   return response;
 }
 
-/** Reasoning is the provider's own matter: the message says whose it is. */
-function signed(message: AssistantMessage, provider: string): AssistantMessage {
-  if (message.reasoning === undefined && message.reasoningSignature === undefined) return message;
-  return { ...message, origin: provider };
-}
-
 /** A message with every secret masked. Arguments stay valid JSON. */
 export function redactMessage(message: AssistantMessage, redactor: Redactor): AssistantMessage {
   const reasoning = message.reasoning === undefined ? undefined : redactor.text(message.reasoning);
