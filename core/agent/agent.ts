@@ -10,7 +10,7 @@ import { createTranscript, type Transcript } from '../transcript/transcript.ts';
 import { createCallIds } from './call-ids.ts';
 import { createEmitter, type Emit } from './emitter.ts';
 import { createJournal, type Journal } from './journal.ts';
-import { runLoop } from './loop.ts';
+import { noteWhatIsLeft, runLoop } from './loop.ts';
 import { conclude, type Ended, reportFor, stoppedBy } from './outcome.ts';
 import type { AgentDeps, AgentSettings, RunInput } from './settings.ts';
 import { createStages } from './stages.ts';
@@ -42,9 +42,12 @@ async function openTranscript(session: SessionWriter): Promise<Transcript> {
   return createTranscript(foldJournal([...session.records, ...appended]));
 }
 
-function needsTurn(transcript: Transcript): boolean {
-  const last = transcript.messages.at(-1);
-  return last === undefined || last.role === 'system' || (last.role === 'assistant' && !last.toolCalls?.length);
+/** A hint behind an answer or a result belongs to a run that was going on; slots say nothing about that. */
+function needsTurn({ entries }: Transcript): boolean {
+  const last = entries.findLastIndex(({ seq }) => seq !== 0);
+  const message = entries[last]?.message;
+  if (message === undefined) return true;
+  return message.role === 'assistant' ? !message.toolCalls?.length : message.role === 'system' && last === 0;
 }
 
 /** The records that begin a turn: the system prompt of a new session, and the user's task. */
@@ -124,6 +127,7 @@ async function loopToEnd(state: RunState, gate: Gate, finalise: () => boolean): 
     return { ended: await runLoop(state, gate, { finalisationRequested: finalise }), report: undefined };
   } catch (thrown) {
     const error = stoppedBy(thrown, state.signal);
+    if (error instanceof BudgetExceeded) await noteWhatIsLeft(state);
     // Only the tool-call limit leaves a budget to report with.
     const mayReport = error instanceof BudgetExceeded && error.limitName === 'tool_calls';
     const report = mayReport ? await reportFor(state, 'execution') : undefined;
@@ -180,7 +184,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
       journal,
       budget,
       emit,
-      stages: createStages(deps, settings),
+      stages: createStages(deps, settings, runId),
       signal,
       startedAt,
       iteration: 0,

@@ -54,6 +54,17 @@ async function addHints(state: RunState, hints: readonly string[]): Promise<void
   state.emit({ type: 'hint', iteration: state.iteration, text });
 }
 
+/** A limit ends the run: what is left is stored for the model that goes on, and told to the person. */
+export async function noteWhatIsLeft(state: RunState): Promise<void> {
+  const notes = state.stages.flatMap((stage) => stage.atLimit?.(state) ?? []);
+  for (const { message: content, told } of notes) {
+    const message = { role: 'system', content } as const;
+    const seq = await state.journal.append([{ kind: 'message', run: state.runId, iteration: state.iteration, message }]);
+    state.transcript.push(message, seq);
+    state.emit({ type: 'notice', level: 'info', text: told });
+  }
+}
+
 function budgetLine(state: RunState): readonly string[] {
   const text = state.budget.warnings({ iteration: state.iteration, maxIterations: state.settings.maxIterations });
   if (text === undefined) return [];
@@ -149,6 +160,7 @@ async function observe(state: RunState, ended: readonly EndedCall[]): Promise<vo
 }
 
 async function capReached(state: RunState): Promise<Ended> {
+  await noteWhatIsLeft(state);
   const report = await reportFor(state, 'iteration');
   if (report !== undefined) return { kind: 'answer', answer: report, partial: true };
   throw new OdekError('max_iterations', `reached max iterations (${state.settings.maxIterations}) without final answer`, {
@@ -157,6 +169,7 @@ async function capReached(state: RunState): Promise<Ended> {
 }
 
 async function finalise(state: RunState): Promise<Ended> {
+  await noteWhatIsLeft(state);
   const report = await reportFor(state, 'time');
   if (report !== undefined) return { kind: 'answer', answer: report, partial: true };
   throw new OdekError('time_budget', `time budget reached after ${state.iteration} iterations without final answer`);

@@ -45,12 +45,16 @@ export interface Stage {
   isBarrier?(call: PreparedCall): boolean;
   /** After each call, in the order they end. What it returns is stored in one commit with the result. */
   afterCall?(state: RunState, ended: EndedCall): readonly JournalRecord[];
+  /** Once that commit is stored, in the same order, before the end of the call is told: the place for events. */
+  afterStored?(state: RunState, ended: EndedCall): void;
   /** After a batch, in call order. Returns hints: all stages' hints go to the model as one system message. */
   afterBatch?(state: RunState, ended: readonly EndedCall[]): Promise<readonly string[]>;
   /** The model answered. The first stage that says `again` wins; texts are handed from stage to stage. */
   onAnswer?(state: RunState, thought: Thought, text: string): Promise<AnswerVerdict | undefined>;
   /** What is still to be done, for reports and side calls. */
   remaining?(state: RunState): string | undefined;
+  /** A limit ends the run. `message` is kept for the model that goes on with the session, `told` is for a person. */
+  atLimit?(state: RunState): { readonly message: string; readonly told: string } | undefined;
   /** The run is over, however it ended: nothing it started may go on. */
   end?(): void;
 }
