@@ -27,6 +27,8 @@ export interface RunState {
   /** Milliseconds spent in main model calls, and the tokens they produced. */
   llmMs: number;
   llmOutputTokens: number;
+  /** Input tokens of the last main call whose provider reported any: as estimated before it, and as reported, cached ones included. */
+  lastCall?: { readonly estimated: number; readonly reported: number };
 }
 
 const SHORTEST_MEASURED_MS = 50;

@@ -75,6 +75,15 @@ export function createTranscript(folded?: FoldedTranscript): Transcript {
     else placed.delete(name);
   };
 
+  const push = (message: Message, seq: number): void => {
+    splice(messages.length, 0, { seq, message });
+    const warning = message.role === 'user' ? placed.get('warning')?.content : undefined;
+    if (warning === undefined) return;
+    // It stands before the newest user message, wherever it stood, so that a resume puts it in the same place.
+    setSlot('warning', undefined);
+    setSlot('warning', warning);
+  };
+
   for (const [name, content] of folded?.slots ?? []) setSlot(name, content);
 
   return {
@@ -83,7 +92,7 @@ export function createTranscript(folded?: FoldedTranscript): Transcript {
     get tokens() {
       return tokens;
     },
-    push: (message, seq) => splice(messages.length, 0, { seq, message }),
+    push,
     setSlot,
     slot: (name) => placed.get(name)?.content,
     slotIndex,
