@@ -55,6 +55,8 @@ export interface AgentSettings {
   readonly prices: Prices;
   readonly danger: DangerPolicy;
   readonly sandbox: boolean;
+  /** Keep a digest of what no longer fits the model's window. Absent: yes. */
+  readonly compaction?: boolean;
   /** Absent: answers are not verified. */
   readonly verify?: VerifySettings;
 }

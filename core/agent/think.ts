@@ -4,6 +4,7 @@ import { ProviderError } from '../../ports/llm.ts';
 import type { AssistantMessage, ToolCall, Usage } from '../../ports/message.ts';
 import type { JournalRecord } from '../../ports/session.ts';
 import { estimateMessage, estimateRequest } from '../budget/estimate.ts';
+import { inputTokens as countInput } from '../budget/price.ts';
 import type { Redactor } from '../redact/redactor.ts';
 import { createRedactedStream } from '../redact/stream.ts';
 import { withSafeNames } from './call-names.ts';
@@ -161,6 +162,7 @@ export async function think(state: RunState): Promise<Thought> {
   }
   const usage = usageOf(response, inputTokens);
   const costMicroUsd = reservation.settle(usage);
+  if (!usage.estimated) state.lastCall = { estimated: inputTokens, reported: countInput(usage) };
   const calls = state.callIds.distinct(withSafeNames(response.message.toolCalls ?? [], deps.tools, deps.redactor), state.iteration);
   const message = redactMessage({ ...response.message, toolCalls: calls }, deps.redactor);
   return {
