@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellWidth, truncateCells, wrapSpans, wrapText } from '../../../../hosts/cli/render/cells.ts';
+import { cellWidth, graphemes, truncateCells, wrapSpans, wrapText } from '../../../../hosts/cli/render/cells.ts';
 
 describe('cells', () => {
   it.each([
@@ -61,4 +61,14 @@ describe('cells', () => {
       }),
     );
   });
+});
+
+it('text of simple characters is measured as the general rule would measure it', () => {
+  const odd: string[] = [];
+  for (let code = 0x20; code < 0x3000; code += 1) {
+    const character = String.fromCharCode(code);
+    const beside = `${character}😀`;
+    if (graphemes(beside).length === 2 && cellWidth(beside) !== cellWidth(character) + 2) odd.push(code.toString(16));
+  }
+  expect(odd).toEqual([]);
 });
