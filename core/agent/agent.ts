@@ -11,7 +11,7 @@ import { createCallIds } from './call-ids.ts';
 import { createEmitter, type Emit } from './emitter.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { noteWhatIsLeft, runLoop } from './loop.ts';
-import { conclude, type Ended, reportFor, stoppedBy } from './outcome.ts';
+import { conclude, type Ended, heldBack, reportFor, stoppedBy } from './outcome.ts';
 import type { AgentDeps, AgentSettings, RunInput } from './settings.ts';
 import { createStages } from './stages.ts';
 import type { RunState } from './state.ts';
@@ -130,8 +130,13 @@ async function loopToEnd(state: RunState, gate: Gate, finalise: () => boolean): 
     if (error instanceof BudgetExceeded) await noteWhatIsLeft(state);
     // Only the tool-call limit leaves a budget to report with.
     const mayReport = error instanceof BudgetExceeded && error.limitName === 'tool_calls';
-    const report = mayReport ? await reportFor(state, 'execution') : undefined;
-    return { ended: { kind: 'stopped', error }, report };
+    const report = mayReport ? await reportFor(state, 'execution') : heldBack(state);
+    // An answer that was there already is not lost to the failure of a second attempt.
+    if (report === undefined || error instanceof BudgetExceeded || state.signal.aborted)
+      return { ended: { kind: 'stopped', error }, report };
+    const told = state.deps.redactor.text(error instanceof Error ? error.message : String(error));
+    state.emit({ type: 'notice', level: 'warning', text: `the answer could not be improved: ${told}` });
+    return { ended: { kind: 'answer', answer: report, partial: true }, report };
   }
 }
 

@@ -27,8 +27,15 @@ function errorOf(state: RunState, error: unknown): { readonly code: string; read
   return { code, message: state.deps.redactor.text(message) };
 }
 
-/** A report in place of the answer, where the facts allow one (RUNTIME-FACTS 1.8). */
+/** The answer that a stage held back, when the run stops before there is a better one. It is stored already. */
+export function heldBack(state: RunState): string | undefined {
+  return state.stages.map((stage) => stage.heldBack?.()).find((text) => text !== undefined);
+}
+
+/** A report in place of the answer, where the facts allow one (RUNTIME-FACTS 1.8). An answer that was held back is better than any. */
 export async function reportFor(state: RunState, stop: EarlyStop): Promise<string | undefined> {
+  const held = heldBack(state);
+  if (held !== undefined) return held;
   const report = await partialSummary(state, stop);
   if (report === undefined) return undefined;
   const message = { role: 'assistant', content: report } as const;

@@ -34,7 +34,11 @@ export async function sideCall(state: RunState, call: SideCall, signal: AbortSig
   const stopTimer = deps.clock.after(settings.sideCallTimeoutMs, () => timeout.abort());
   try {
     const inputTokens = call.messages.reduce((sum, message) => sum + estimateMessage(message), 0);
-    const reservation = budget.reserveModelCall({ inputTokens, maxOutputTokens: call.maxTokens });
+    const reservation = budget.reserveModelCall({
+      inputTokens,
+      maxOutputTokens: call.maxTokens,
+      ...(call.model !== undefined && { model: call.model }),
+    });
     try {
       const request: ModelRequest = {
         model: call.model ?? settings.model,
@@ -47,7 +51,9 @@ export async function sideCall(state: RunState, call: SideCall, signal: AbortSig
       const response = await askOnce(state, request, AbortSignal.any([signal, timeout.signal]));
       if (!response) return undefined;
       const usage = usageOf(response, inputTokens);
-      await state.journal.append([usageRecord(state, usage, 'side', reservation.settle(usage))]);
+      await state.journal.append([
+        usageRecord(state, usage, { purpose: 'side', model: request.model, costMicroUsd: reservation.settle(usage) }),
+      ]);
       if (response.message.toolCalls?.length || response.message.content.trim() === '') return undefined;
       return deps.redactor.text(response.message.content);
     } finally {

@@ -51,6 +51,8 @@ export interface Stage {
   afterBatch?(state: RunState, ended: readonly EndedCall[]): Promise<readonly string[]>;
   /** The model answered. The first stage that says `again` wins; texts are handed from stage to stage. */
   onAnswer?(state: RunState, thought: Thought, text: string): Promise<AnswerVerdict | undefined>;
+  /** An answer that the stage sent back and that no other has replaced: shipped when the run stops before one does. */
+  heldBack?(): string | undefined;
   /** What is still to be done, for reports and side calls. */
   remaining?(state: RunState): string | undefined;
   /** A limit ends the run. `message` is kept for the model that goes on with the session, `told` is for a person. */

@@ -2,11 +2,19 @@ import { createContextStage } from '../context/stage.ts';
 import { createPlanStage, withoutPlan } from '../plan/plan-stage.ts';
 import { createReconcileStage } from '../recovery/reconcile-stage.ts';
 import { createRecoveryStage } from '../recovery/recovery-stage.ts';
+import { createVerificationStage } from '../verification/verification-stage.ts';
 import type { AgentDeps, AgentSettings } from './settings.ts';
 import type { Stage } from './stage.ts';
 
 /** The stages of one run, in the order they are asked. Context comes last: it measures what the others added. */
 export function createStages(deps: AgentDeps, settings: AgentSettings, run: string): readonly Stage[] {
   const plan = deps.plans && createPlanStage(deps, deps.plans, run);
-  return [plan ?? withoutPlan, createRecoveryStage(deps, plan?.position), createReconcileStage(deps), createContextStage(settings)];
+  const verification = settings.verify === undefined ? [] : [createVerificationStage(settings.verify)];
+  return [
+    plan ?? withoutPlan,
+    createRecoveryStage(deps, plan?.position),
+    createReconcileStage(deps),
+    ...verification,
+    createContextStage(settings),
+  ];
 }

@@ -3,6 +3,7 @@ import type { FinishReason, ModelEvent, ModelRequest } from '../../ports/llm.ts'
 import { ProviderError } from '../../ports/llm.ts';
 import type { AssistantMessage, ToolCall, Usage } from '../../ports/message.ts';
 import type { JournalRecord } from '../../ports/session.ts';
+import type { ModelReservation } from '../budget/budget.ts';
 import { estimateMessage, estimateRequest } from '../budget/estimate.ts';
 import { inputTokens as countInput } from '../budget/price.ts';
 import type { Redactor } from '../redact/redactor.ts';
@@ -114,12 +115,19 @@ export function usageOf(response: ModelResponse, inputTokens: number): Usage {
 }
 
 /** The journal record of what a call cost. */
-export function usageRecord(state: RunState, usage: Usage, purpose: 'main' | 'side', costMicroUsd: number | undefined): JournalRecord {
+export function usageRecord(state: RunState, usage: Usage, { purpose, model, costMicroUsd }: CallFacts): JournalRecord {
   return {
     kind: 'usage',
     run: state.runId,
     provider: state.deps.provider.name,
     model: state.settings.model,
+interface CallFacts {
+  readonly purpose: 'main' | 'side';
+  readonly model: string;
+  /** Undefined where the price of the model is not known. */
+  readonly costMicroUsd: number | undefined;
+}
+
     purpose,
     usage,
     ...(costMicroUsd !== undefined && { costMicroUsd }),
@@ -150,6 +158,12 @@ export async function think(state: RunState): Promise<Thought> {
   const wish = settings.maxTokens ?? deps.provider.limits(settings.model).maxOutputTokens ?? UNKNOWN_OUTPUT_CAP;
   const reservation = budget.reserveModelCall({ inputTokens, maxOutputTokens: wish });
   const maxTokens = reservation.maxOutputTokens < wish ? reservation.maxOutputTokens : settings.maxTokens;
+/** A reply that broke off was paid for: it is booked, and its record goes with whatever is stored next. */
+function bookBrokenReply(state: RunState, reservation: ModelReservation, usage: Usage): void {
+  const costMicroUsd = reservation.settle(usage);
+  void state.journal.defer([usageRecord(state, usage, { purpose: 'main', model: state.settings.model, costMicroUsd })]);
+}
+
   const startedAt = deps.clock.monotonic();
   const heard: Heard = { firstDeltaAt: undefined, characters: 0 };
   let response: ModelResponse;
@@ -157,7 +171,7 @@ export async function think(state: RunState): Promise<Thought> {
     response = await listen(state, buildRequest(state, maxTokens), heard);
   } catch (error) {
     if (heard.characters === 0) reservation.release();
-    else reservation.settle({ input: inputTokens, output: Math.ceil(heard.characters / 4), estimated: true });
+    else bookBrokenReply(state, reservation, { input: inputTokens, output: Math.ceil(heard.characters / 4), estimated: true });
     throw error;
   }
   const usage = usageOf(response, inputTokens);
@@ -170,6 +184,9 @@ export async function think(state: RunState): Promise<Thought> {
     calls,
     finish: response.finish,
     speed: speedOf(state, usage, startedAt, heard.firstDeltaAt),
-    records: [{ kind: 'message', run: state.runId, iteration: state.iteration, message }, usageRecord(state, usage, 'main', costMicroUsd)],
+    records: [
+      { kind: 'message', run: state.runId, iteration: state.iteration, message },
+      usageRecord(state, usage, { purpose: 'main', model: settings.model, costMicroUsd }),
+    ],
   };
 }

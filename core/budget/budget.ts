@@ -2,17 +2,23 @@ import { BudgetExceeded, type BudgetLimits, type Prices } from '../../ports/budg
 import type { Clock } from '../../ports/clock.ts';
 import type { Usage } from '../../ports/message.ts';
 import { activeLimits, usedDimensions } from './limits.ts';
-import { costMicroUsd, inputTokens, microToUsd, resolvePrice } from './price.ts';
+import { costMicroUsd, inputTokens, microToUsd, type Price, resolvePrice } from './price.ts';
 import { createWarnings } from './warnings.ts';
 
 /** A place in the budget for one model call. Exactly one of `settle` and `release` counts; later calls change nothing. */
-interface ModelReservation {
+export interface ModelReservation {
   /** What the call may ask for: the wish, lowered to what is left. Send it as `max_tokens` when it is lower than the wish. */
   readonly maxOutputTokens: number;
   /** Books what the call used, even beyond the reservation. Returns its cost in millionths of a dollar, where prices are known. */
   settle(usage: Usage): number | undefined;
   /** Gives the place back: the call used nothing. */
   release(): void;
+}
+
+interface ModelCall {
+  readonly inputTokens: number;
+  readonly maxOutputTokens: number;
+  readonly model?: string;
 }
 
 interface Spent {
@@ -29,8 +35,11 @@ export interface Budget {
   checkRuntime(): void;
   /** Milliseconds until the time is up, at least 0; undefined without that limit. */
   remainingMs(): number | undefined;
-  /** Throws {@link BudgetExceeded} naming the limit when the call cannot fit. */
-  reserveModelCall(call: { readonly inputTokens: number; readonly maxOutputTokens: number }): ModelReservation;
+  /**
+   * Throws {@link BudgetExceeded} naming the limit when the call cannot fit. `model` is another one than
+   * the run's: its own price counts, and where that is unknown the run's, so that no call is free.
+   */
+  reserveModelCall(call: ModelCall): ModelReservation;
   /** Takes one tool call. False when none is left: that call must not run. */
   reserveToolCall(): boolean;
   /** The first limit that what was booked has crossed, or that refused a tool call. For after a step; it throws nothing. */
@@ -54,6 +63,15 @@ function addUsage(a: Usage, b: Usage): Usage {
     ...(write === undefined ? {} : { cache_write: write }),
     estimated: a.estimated || b.estimated,
   };
+}
+
+interface Hold {
+  readonly input: number;
+  readonly output: number;
+  /** What is booked. */
+  readonly price: Price | undefined;
+  /** Whether that is the model's own price. */
+  readonly known: boolean;
 }
 
 /**
@@ -108,7 +126,7 @@ export function createBudget(options: {
     return limits.output - taken;
   }
 
-  function affordableOutput(input: number): number {
+  function affordableOutput(input: number, price: Price | undefined): number {
     if (limits.micro === undefined || price === undefined) return Number.POSITIVE_INFINITY;
     const taken = micro + reserved.micro;
     const left = limits.micro - taken - input * price.input;
@@ -118,7 +136,7 @@ export function createBudget(options: {
     throw new BudgetExceeded('cost_usd', microToUsd(least), microToUsd(limits.micro));
   }
 
-  function hold(input: number, output: number): ModelReservation {
+  function hold({ input, output, price, known }: Hold): ModelReservation {
     const cost = price === undefined ? 0 : costMicroUsd({ input, output }, price);
     const book = (sign: 1 | -1) => {
       reserved.input += sign * input;
@@ -141,7 +159,7 @@ export function createBudget(options: {
         if (price === undefined) return undefined;
         const spent = costMicroUsd({ input: inputTokens(reported), output: reported.output }, price);
         micro += spent;
-        return spent;
+        return known ? spent : undefined;
       },
       release: () => void close(),
     };
@@ -158,7 +176,10 @@ export function createBudget(options: {
       const takenInput = inputTokens(usage) + reserved.input + input;
       if (limits.input !== undefined && takenInput > limits.input) throw new BudgetExceeded('input_tokens', takenInput, limits.input);
       const wish = Math.max(1, Math.floor(call.maxOutputTokens));
-      return hold(input, Math.min(wish, leftOutput(), affordableOutput(input)));
+      const own = call.model === undefined ? price : resolvePrice(options.prices, call.model);
+      const booked = own ?? price;
+      const output = Math.min(wish, leftOutput(), affordableOutput(input, booked));
+      return hold({ input, output, price: booked, known: own !== undefined });
     },
 
     reserveToolCall() {

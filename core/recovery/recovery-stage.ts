@@ -7,9 +7,6 @@ import type { PlanPosition } from '../plan/store.ts';
 /** Where the plan of the run stands; `undefined` when there is none. */
 export type PositionOf = () => PlanPosition | undefined;
 
-/** A name that a model made up is no text for a system message. */
-const TOOL_NAME = /^[A-Za-z0-9_.:-]{1,64}$/;
-
 interface Advice {
   readonly text: string;
   /** Of the `tool_recovery` signals. */
@@ -25,7 +22,8 @@ export function createRecoveryStage(deps: AgentDeps, positionOf: PositionOf = ()
   const stalls = createStallMonitor(deps.hash);
 
   const failing = ({ call, outcome, content }: EndedCall): Advice[] => {
-    const tool = TOOL_NAME.test(call.name) ? call.name : 'that tool';
+    // A name that the model made up is no text for a system message.
+    const tool = deps.tools.get(call.name) === undefined ? 'that tool' : call.name;
     const hint = failures.observe({ tool, outcome, result: content });
     return hint === undefined ? [] : [{ text: hint.text, details: [hint.detail] }];
   };

@@ -42,6 +42,8 @@ describe('a budget', () => {
     const result = await run.run();
     expect(result).toMatchObject({ outcome: 'failed', usage: { estimated: true } });
     expect(result.usage.output).toBe(100);
+    const booked = (await run.journal()).flatMap(({ record }) => (record.kind === 'usage' ? [record] : []));
+    expect(booked).toMatchObject([{ purpose: 'main', model: 'test-model', usage: result.usage }]);
   });
 
   it('lowers max_tokens to what is left', async () => {

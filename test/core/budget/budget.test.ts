@@ -175,6 +175,18 @@ describe('the cost limit', () => {
     expect(costOf('toString')).toBe(300);
   });
 
+  it('books a side call at the price of its own model, and at the price of the run where that is unknown', () => {
+    const entry = { input_cost_per_million_usd: 2, output_cost_per_million_usd: 10 };
+    const cheap = { input_cost_per_million_usd: 1, output_cost_per_million_usd: 1 };
+    const { budget } = setUp({ max_cost_usd: 1 }, { model_prices: { m: entry, cheap } });
+    const call = (model?: string) =>
+      budget.reserveModelCall({ inputTokens: 1, maxOutputTokens: 1, ...(model !== undefined && { model }) }).settle(usage(100, 10));
+    expect(call()).toBe(300);
+    expect(call('cheap')).toBe(110);
+    expect(call('unpriced')).toBeUndefined();
+    expect(budget.spent().costMicroUsd).toBe(300 + 110 + 300);
+  });
+
   it('counts a model that is free as free', () => {
     const { budget } = setUp(
       { max_cost_usd: 1 },

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createSha256 } from '../../../adapters/hash/sha256.ts';
 import type { AgentDeps } from '../../../core/agent/settings.ts';
 import type { RunState } from '../../../core/agent/state.ts';
+import { createToolRegistry } from '../../../core/plugins/registry.ts';
 import { createRecoveryStage } from '../../../core/recovery/recovery-stage.ts';
 import type { ScriptedStep } from '../../fakes/llm.ts';
 import { createHarness, fakeTool, type Harness, type HarnessOptions } from '../agent/harness.ts';
@@ -124,7 +125,7 @@ describe('calls that repeat', () => {
 
   it('point to the steps of a plan where there is one', async () => {
     const position = { open: true, inProgress: 's2', nextPending: 's3', lastBlocked: false };
-    const stage = createRecoveryStage({ hash: createSha256() } as AgentDeps, () => position);
+    const stage = createRecoveryStage({ hash: createSha256(), tools: createToolRegistry() } as unknown as AgentDeps, () => position);
     const state = { emit: () => {}, iteration: 1 } as unknown as RunState;
     const ended = { call: { id: '1', name: 'echo', arguments: '{}' }, outcome: 'completed', content: '{}' } as never;
     expect(await stage.afterBatch?.(state, [ended, ended])).toEqual([]);
