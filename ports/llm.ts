@@ -57,6 +57,13 @@ export interface ModelLimits {
   readonly maxOutputTokens?: number;
 }
 
+/** A model that a service offers, with what the service tells about it. */
+export interface ModelInfo extends ModelLimits {
+  readonly id: string;
+  /** A name for people, where there is one beside the id. */
+  readonly name?: string;
+}
+
 /**
  * A way to reach a model.
  *
@@ -68,11 +75,14 @@ export interface ModelLimits {
  * - A failure is thrown as {@link ProviderError}; a reply that ends early is a failure, not an answer.
  * - When `signal` fires, the iteration rejects promptly and the connection is closed.
  * - Nothing is retried here: `error.retryable` tells core whether a retry can help.
+ * - `models`, where there is one, lists each id once, with limits that are positive whole numbers or absent.
  */
 export interface LlmProvider {
   readonly name: string;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   limits(model: string): ModelLimits;
+  /** What the service offers, asked anew; at most some thousands. Absent where a service cannot tell. */
+  models?(signal: AbortSignal): Promise<readonly ModelInfo[]>;
   /** Releases connections and files. Idempotent. */
   close(): Promise<void>;
 }

@@ -28,6 +28,8 @@ export interface AssistantMessage {
   readonly reasoning?: string;
   /** Opaque signature that belongs to `reasoning`; dropped when the provider changes. */
   readonly reasoningSignature?: string;
+  /** Name of the provider that `reasoning` and `reasoningSignature` came from; no other one gets them back. */
+  readonly origin?: string;
   readonly toolCalls?: readonly ToolCall[];
 }
 
