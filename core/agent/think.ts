@@ -114,13 +114,6 @@ export function usageOf(response: ModelResponse, inputTokens: number): Usage {
   return response.usage ?? { input: inputTokens, output: estimateMessage(response.message), estimated: true };
 }
 
-/** The journal record of what a call cost. */
-export function usageRecord(state: RunState, usage: Usage, { purpose, model, costMicroUsd }: CallFacts): JournalRecord {
-  return {
-    kind: 'usage',
-    run: state.runId,
-    provider: state.deps.provider.name,
-    model: state.settings.model,
 interface CallFacts {
   readonly purpose: 'main' | 'side';
   readonly model: string;
@@ -128,6 +121,13 @@ interface CallFacts {
   readonly costMicroUsd: number | undefined;
 }
 
+/** The journal record of what a call cost. */
+export function usageRecord(state: RunState, usage: Usage, { purpose, model, costMicroUsd }: CallFacts): JournalRecord {
+  return {
+    kind: 'usage',
+    run: state.runId,
+    provider: state.deps.provider.name,
+    model,
     purpose,
     usage,
     ...(costMicroUsd !== undefined && { costMicroUsd }),
@@ -151,6 +151,12 @@ function speedOf(state: RunState, usage: Usage, startedAt: number, firstDeltaAt:
   });
 }
 
+/** A reply that broke off was paid for: it is booked, and its record goes with whatever is stored next. */
+function bookBrokenReply(state: RunState, reservation: ModelReservation, usage: Usage): void {
+  const costMicroUsd = reservation.settle(usage);
+  void state.journal.defer([usageRecord(state, usage, { purpose: 'main', model: state.settings.model, costMicroUsd })]);
+}
+
 /** Asks the model once. Reserves the budget before, settles it after, and stores nothing. */
 export async function think(state: RunState): Promise<Thought> {
   const { deps, settings, budget, transcript } = state;
@@ -158,12 +164,6 @@ export async function think(state: RunState): Promise<Thought> {
   const wish = settings.maxTokens ?? deps.provider.limits(settings.model).maxOutputTokens ?? UNKNOWN_OUTPUT_CAP;
   const reservation = budget.reserveModelCall({ inputTokens, maxOutputTokens: wish });
   const maxTokens = reservation.maxOutputTokens < wish ? reservation.maxOutputTokens : settings.maxTokens;
-/** A reply that broke off was paid for: it is booked, and its record goes with whatever is stored next. */
-function bookBrokenReply(state: RunState, reservation: ModelReservation, usage: Usage): void {
-  const costMicroUsd = reservation.settle(usage);
-  void state.journal.defer([usageRecord(state, usage, { purpose: 'main', model: state.settings.model, costMicroUsd })]);
-}
-
   const startedAt = deps.clock.monotonic();
   const heard: Heard = { firstDeltaAt: undefined, characters: 0 };
   let response: ModelResponse;
