@@ -93,6 +93,12 @@ async function listen(state: RunState, request: ModelRequest, heard: Heard): Pro
   return response;
 }
 
+/** Reasoning is the provider's own matter: the message says whose it is. */
+function signed(message: AssistantMessage, provider: string): AssistantMessage {
+  if (message.reasoning === undefined && message.reasoningSignature === undefined) return message;
+  return { ...message, origin: provider };
+}
+
 /** A message with every secret masked. Arguments stay valid JSON. */
 export function redactMessage(message: AssistantMessage, redactor: Redactor): AssistantMessage {
   const reasoning = message.reasoning === undefined ? undefined : redactor.text(message.reasoning);
@@ -103,6 +109,7 @@ export function redactMessage(message: AssistantMessage, redactor: Redactor): As
     content: redactor.text(message.content),
     ...(reasoning !== undefined && { reasoning }),
     ...(signature !== undefined && { reasoningSignature: signature }),
+    ...(message.origin !== undefined && { origin: message.origin }),
     ...(message.toolCalls?.length && {
       toolCalls: message.toolCalls.map((call) => ({ ...call, arguments: redactor.json(call.arguments) })),
     }),
@@ -178,7 +185,7 @@ export async function think(state: RunState): Promise<Thought> {
   const costMicroUsd = reservation.settle(usage);
   if (!usage.estimated) state.lastCall = { estimated: inputTokens, reported: countInput(usage) };
   const calls = state.callIds.distinct(withSafeNames(response.message.toolCalls ?? [], deps.tools, deps.redactor), state.iteration);
-  const message = redactMessage({ ...response.message, toolCalls: calls }, deps.redactor);
+  const message = redactMessage({ ...signed(response.message, deps.provider.name), toolCalls: calls }, deps.redactor);
   return {
     message,
     calls,
