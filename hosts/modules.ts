@@ -3,7 +3,9 @@ import { createAgent } from '../core/agent/agent.ts';
 import { applyPlugins } from '../core/plugins/host.ts';
 import { createToolRegistry } from '../core/plugins/registry.ts';
 import { createRedactor } from '../core/redact/redactor.ts';
+import { loadPlugins, PLUGIN_NAMES } from '../plugins/index.ts';
 import { outsideAdapters } from './outside.ts';
+import { firstPartyOf, isPlanning, openPlanDesk, PLAN_TOOL } from './planning.ts';
 import { createProvider } from './provider.ts';
 import { agentSettings } from './settings.ts';
 import { openSinks, reportEvent } from './sinks.ts';
@@ -77,29 +79,34 @@ export const worldModule = new ContainerModule((options) => {
 /** The agent and its tools. */
 export const agentModule = new ContainerModule((options) => {
   const single = binder(options);
-  single(TOKENS.tools, (environment) => filterTools(createToolRegistry({ dataDirOf: environment.dataDirOf }), environment.config.tools), [
+  single(TOKENS.tools, ({ config, dataDirOf }) => filterTools(createToolRegistry({ dataDirOf, reserved: PLAN_TOOL }), config.tools), [
     TOKENS.environment,
   ]);
   single(
+    TOKENS.plans,
+    ({ config, builtIns }, hash, redactor) => (isPlanning(config, builtIns) ? openPlanDesk(config, hash, redactor) : undefined),
+    [TOKENS.environment, TOKENS.hash, TOKENS.redactor],
+  );
+  single(
     TOKENS.plugins,
-    async (environment, registry, validator, fs, process, clock, edges) => {
-      const { loadPlugins } = await import('../plugins/index.ts');
-      const plugins = await loadPlugins(environment.builtIns);
+    async (environment, plan, registry, validator, fs, process, clock, edges) => {
+      const wanted = environment.builtIns ?? PLUGIN_NAMES;
+      const plugins = await loadPlugins(wanted.filter((name) => plan !== undefined || name !== PLAN_TOOL.plan));
       const logger = { log: (level: string, message: string) => edges.log(level, message) };
       return applyPlugins([...plugins, ...(edges.plugins ?? [])], {
         registry,
         validator,
         clock,
         configs: {},
-        services: { fs, process, logger },
+        services: { fs, process, logger, ...(plan && { plan }) },
       });
     },
-    [TOKENS.environment, TOKENS.tools, TOKENS.validator, TOKENS.fileSystem, TOKENS.processes, TOKENS.clock, TOKENS.edges],
+    [TOKENS.environment, TOKENS.plans, TOKENS.tools, TOKENS.validator, TOKENS.fileSystem, TOKENS.processes, TOKENS.clock, TOKENS.edges],
   );
   single(
     TOKENS.agent,
     // The plugins are named so that their tools are there before the agent is.
-    (policy, environment, provider, tools, _plugins, validator, fs, clock, ids, hash, redactor, sinks, edges) =>
+    (policy, environment, provider, tools, plans, _plugins, validator, fs, clock, ids, hash, redactor, sinks, edges) =>
       createAgent(
         {
           provider,
@@ -111,6 +118,8 @@ export const agentModule = new ContainerModule((options) => {
           hash,
           redactor,
           ...(edges.approver && { approver: edges.approver }),
+          ...(plans && { plans }),
+          isFirstParty: firstPartyOf(environment.builtIns),
           emit: (event) => reportEvent(event, edges, sinks, environment),
         },
         agentSettings(environment, policy),
@@ -120,6 +129,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.environment,
       TOKENS.provider,
       TOKENS.tools,
+      TOKENS.plans,
       TOKENS.plugins,
       TOKENS.validator,
       TOKENS.fileSystem,

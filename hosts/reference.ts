@@ -61,12 +61,17 @@ function commandSection(name: string, spec: CommandSpec): string {
   return [...parts, ...(rows.length === 0 ? [] : [markdownTable(['Argument', 'Meaning'], rows)])].join('\n\n');
 }
 
+function clampText({ clamps }: KeySpec): string {
+  if (clamps === undefined) return '';
+  return clamps === 'least' ? ', raised to the least' : ', held within';
+}
+
 function valuesText(spec: KeySpec): string {
   const unit = spec.unit === undefined ? '' : ` (${spec.unit})`;
   switch (spec.type) {
     case 'integer':
     case 'number':
-      return `${rangeText(spec)}${unit}${spec.clamps === true ? ', raised to the least' : ''}`;
+      return `${rangeText(spec)}${unit}${clampText(spec)}`;
     case 'choice':
       return (spec.choices ?? []).map((choice) => `\`${JSON.stringify(choice)}\``).join(', ');
     case 'list':

@@ -30,7 +30,7 @@ async function readOptional(path: string, warn: (text: string) => void): Promise
  */
 export async function buildSystemPrompt(
   config: ResolvedConfig,
-  place: { readonly workspace: string; readonly surface: string; readonly now: number },
+  place: { readonly workspace: string; readonly surface: string; readonly now: number; readonly planning: boolean },
   warn: (text: string) => void,
 ): Promise<string> {
   const identity = config.system ?? (await readOptional(config.state.identityFile, warn));
@@ -38,6 +38,7 @@ export async function buildSystemPrompt(
   return composeSystemPrompt({
     ...(identity !== undefined && { identity }),
     ...(projectNotes !== undefined && { projectNotes }),
+    planning: place.planning,
     workspace: place.workspace,
     platform: `${platform()} ${release()} ${arch()}`,
     date: new Date(place.now).toISOString().slice(0, 10),

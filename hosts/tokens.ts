@@ -1,6 +1,7 @@
 import type { Store } from '../adapters/store/index.ts';
 import type { Agent } from '../core/agent/agent.ts';
 import type { FanOut } from '../core/guards/fan-out.ts';
+import type { PlanDesk } from '../core/plan/desk.ts';
 import type { AppliedPlugins } from '../core/plugins/host.ts';
 import type { ToolRegistry } from '../core/plugins/registry.ts';
 import type { Redactor } from '../core/redact/redactor.ts';
@@ -40,6 +41,8 @@ export const TOKENS = {
   store: token<Store>('store'),
   sinks: token<FanOut>('sinks'),
   tools: token<ToolRegistry>('tools'),
+  /** Undefined where planning is off. */
+  plans: token<PlanDesk | undefined>('plans'),
   plugins: token<AppliedPlugins>('plugins'),
   agent: token<Agent>('agent'),
   root: token<Root>('root'),

@@ -3,6 +3,7 @@ import type { Plugin } from '../ports/plugin.ts';
 /** First-party plugins by name. Each loader imports its plugin only when it is asked for. */
 export const PLUGINS = {
   files: async () => (await import('./files/index.ts')).default,
+  'plan-tool': async () => (await import('./plan-tool/index.ts')).default,
   shell: async () => (await import('./shell/index.ts')).default,
 } as const satisfies Record<string, () => Promise<Plugin>>;
 

@@ -23,6 +23,8 @@ export interface ToolRegistry {
 export interface ToolRegistryOptions {
   /** Where an owner keeps its data. Absent: `plugins/<owner>`. */
   readonly dataDirOf?: (owner: string) => string;
+  /** Names that only one owner may take, by name; also while that owner is not there. */
+  readonly reserved?: Readonly<Record<string, string>>;
 }
 
 export const MAX_TOOL_NAME = 64;
@@ -43,6 +45,10 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
 
   const register = (owner: string, spec: ToolSpec): Disposer => {
     checkTool(owner, spec);
+    const keeper = options.reserved !== undefined && Object.hasOwn(options.reserved, spec.name) ? options.reserved[spec.name] : owner;
+    if (keeper !== owner) {
+      throw new PluginError('tool_name_taken', `${owner}: tool name "${spec.name}" is reserved for ${keeper}`, { value: spec.name });
+    }
     const taken = tools.get(spec.name);
     if (taken) {
       throw new PluginError('tool_name_taken', `${owner}: tool "${spec.name}" is already registered by ${taken.owner}`, {

@@ -1,7 +1,11 @@
+import { PLANNING_PROMPT } from '../plan/hints.ts';
+
 /** The parts of a system prompt. All text is fixed when a session begins, so that the prefix stays byte-identical. */
 export interface SystemPromptParts {
   /** The operator's own prompt; replaces the default identity, never the safety block. */
   readonly identity?: string;
+  /** Whether the default identity tells of the plan tool. */
+  readonly planning?: boolean;
   /** Text of the project's `AGENTS.md`. */
   readonly projectNotes?: string;
   readonly workspace: string;
@@ -36,7 +40,7 @@ function notesBlock(notes: string): string {
 /** Identity, safety, project notes and a runtime header, in this order. */
 export function composeSystemPrompt(parts: SystemPromptParts): string {
   const blocks = [
-    parts.identity ?? IDENTITY,
+    parts.identity ?? (parts.planning === true ? `${IDENTITY}\n- ${PLANNING_PROMPT}` : IDENTITY),
     SAFETY,
     ...(parts.projectNotes ? [notesBlock(parts.projectNotes)] : []),
     `Runtime: ${parts.platform}. Working directory: ${parts.workspace}. Date: ${parts.date}. Answers are shown in a ${parts.surface}; use Markdown.`,

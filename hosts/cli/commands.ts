@@ -17,6 +17,8 @@ const VIEW_FLAGS: readonly FlagSpec[] = ['stream', 'interaction_mode', 'no_color
 
 const TOOL_FLAGS: readonly FlagSpec[] = ['tools.enabled', 'tools.disabled'].map(flagOf);
 
+const PLANNING_FLAG: FlagSpec = flagOf('planning.enabled');
+
 const EVENT_FLAGS: readonly FlagSpec[] = [
   {
     name: 'events-jsonl',
@@ -65,6 +67,7 @@ const RUN_FLAGS: readonly FlagSpec[] = [
   ...MODEL_FLAGS,
   ...LIMIT_FLAGS,
   ...TOOL_FLAGS,
+  PLANNING_FLAG,
   ...VIEW_FLAGS,
   JSON_FLAG,
   ...EVENT_FLAGS,
@@ -104,6 +107,7 @@ export const COMMANDS = {
       { ...ID_FLAG, summary: 'Go on with this session. Default: a new one.' },
       ...MODEL_FLAGS,
       ...LIMIT_FLAGS,
+      PLANNING_FLAG,
       ...VIEW_FLAGS,
       ...EVENT_FLAGS,
       ...TAPE_FLAGS,

@@ -4,6 +4,7 @@ import { loadConfig } from '../config/load.ts';
 import { selectProvider } from '../config/select.ts';
 import type { ProviderSelection, ResolvedConfig } from '../config/types.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
+import { isPlanning } from '../planning.ts';
 import type { HostPolicy } from '../policy.ts';
 import { buildSystemPrompt } from '../system-prompt.ts';
 import type { CommandContext, FlagValue } from './command.ts';
@@ -45,7 +46,11 @@ export async function hostEnvironment(context: CommandContext, config: ResolvedC
     selection: selectionFor(config, replayFile),
     env: context.env,
     workspace: context.cwd,
-    systemPrompt: await buildSystemPrompt(config, { workspace: context.cwd, surface, now: Date.now() }, warner(context)),
+    systemPrompt: await buildSystemPrompt(
+      config,
+      { workspace: context.cwd, surface, now: Date.now(), planning: isPlanning(config) },
+      warner(context),
+    ),
     dataDirOf: (plugin) => resolve(config.state.home, 'plugins', plugin, 'data'),
     eventsIncludeArgs: context.args.flags['events-include-args'] === true,
     ...(eventFile !== undefined && { eventFile }),

@@ -38,6 +38,11 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
     no_color: must('no_color'),
     no_agents: must('no_agents'),
     ...optional<'system', string>('system', 'system'),
+    planning: {
+      enabled: must('planning.enabled'),
+      max_steps: must('planning.max_steps'),
+      max_render_chars: must('planning.max_render_chars'),
+    },
     dangerous: {
       classes: group<DangerAction>(values, 'dangerous.classes.') as Partial<Record<DangerClass, DangerAction>>,
       allowlist: list('dangerous.allowlist'),

@@ -87,11 +87,12 @@ function asNumber(raw: unknown, fromText: boolean): number | undefined {
 
 function inRange(spec: KeySpec, value: number | undefined, origin: ValueOrigin, warn: (text: string) => void): number | undefined {
   if (value === undefined || (spec.type === 'integer' && !Number.isSafeInteger(value))) return undefined;
-  if (spec.max !== undefined && value > spec.max) return undefined;
-  if (spec.min === undefined || value >= spec.min) return value;
-  if (spec.clamps !== true) return undefined;
-  warn(`${origin.key} ${value} is under the least value; ${spec.min} counts (${origin.where})`);
-  return spec.min;
+  const { min = value, max = value, clamps } = spec;
+  if (value >= min && value <= max) return value;
+  if (clamps === undefined || (clamps === 'least' && value > max)) return undefined;
+  const [held, how] = value < min ? [min, 'under the least'] : [max, 'over the greatest'];
+  warn(`${origin.key} ${value} is ${how} value; ${held} counts (${origin.where})`);
+  return held;
 }
 
 function asChoice(spec: KeySpec, raw: unknown, origin: ValueOrigin, warn: (text: string) => void): string | undefined {

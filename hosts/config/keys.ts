@@ -4,7 +4,7 @@ import { DANGER_CLASSES } from '../../ports/approval.ts';
 export type ProjectRule =
   /** Set it. */
   | 'set'
-  /** Only make it smaller than the operator's value. */
+  /** Only make it smaller than the operator's value; of a switch, only turn it off. */
   | 'lower'
   /** Only add to the operator's list. */
   | 'append'
@@ -23,8 +23,8 @@ export interface KeySpec {
   readonly unit?: string;
   readonly min?: number;
   readonly max?: number;
-  /** A value under `min` is raised to it with a warning instead of being refused. */
-  readonly clamps?: boolean;
+  /** With a warning instead of a refusal, a value is raised to `min`, or held within the whole range. */
+  readonly clamps?: 'least' | 'range';
   readonly choices?: readonly string[];
   /** Other spellings of a choice. */
   readonly aliases?: Readonly<Record<string, string>>;
@@ -124,7 +124,7 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
     default: 300,
     min: 5,
     max: 3600,
-    clamps: true,
+    clamps: 'least',
     unit: 's',
     env: 'ODEK_STREAM_IDLE_TIMEOUT_SECONDS',
     project: 'ignored',
@@ -236,6 +236,36 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
     flag: 'system',
     project: 'ignored',
     summary: 'System prompt instead of the built-in one.',
+  },
+  {
+    key: 'planning.enabled',
+    type: 'boolean',
+    default: true,
+    env: 'ODEK_PLANNING',
+    flag: 'planning',
+    project: 'lower',
+    summary: 'Keep a plan for work of several steps, with the `plan` tool.',
+  },
+  {
+    key: 'planning.max_steps',
+    type: 'integer',
+    default: 12,
+    min: 1,
+    max: 50,
+    clamps: 'range',
+    project: 'lower',
+    summary: 'Steps of a plan.',
+  },
+  {
+    key: 'planning.max_render_chars',
+    type: 'integer',
+    default: 2000,
+    min: 200,
+    max: 8000,
+    clamps: 'range',
+    unit: 'bytes',
+    project: 'lower',
+    summary: 'Size of the plan message.',
   },
   {
     key: 'dangerous.classes.<class>',

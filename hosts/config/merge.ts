@@ -21,17 +21,17 @@ export function lay(merged: Merged, entries: readonly Entry[], source: ConfigSou
   for (const { key, spec, value } of entries) {
     if (spec.project === 'append') put(merged, key, union(merged.values.get(key), value), source);
     else if (source !== 'project' || spec.project !== 'lower') put(merged, key, value, source);
-    else lower(merged, key, spec, value as number, where, warn);
+    else lower(merged, key, spec, value as number | boolean, where, warn);
   }
 }
 
-/** A project's number: counts only where it is smaller than what the operator allows. */
-function lower(merged: Merged, key: string, spec: KeySpec, value: number, where: string, warn: (text: string) => void): void {
+/** A project's number or switch: counts only where it is smaller than what the operator allows. */
+function lower(merged: Merged, key: string, spec: KeySpec, value: number | boolean, where: string, warn: (text: string) => void): void {
   const isLimit = spec.min === 0;
   if (isLimit && value === 0) return;
   const held = merged.values.get(key);
   const open = held === undefined || (isLimit && held === 0);
-  if (open || value <= Number(held)) put(merged, key, value, 'project');
+  if (open || Number(value) <= Number(held)) put(merged, key, value, 'project');
   else warn(`${where}: ${key} ${value} is above the operator's ${held}; ${held} counts`);
 }
 

@@ -34,6 +34,14 @@ interface LlmConfig {
   readonly context_window: number;
 }
 
+interface PlanningConfig {
+  readonly enabled: boolean;
+  /** 1 to 50. */
+  readonly max_steps: number;
+  /** UTF-8 bytes of the plan message; 200 to 8,000. */
+  readonly max_render_chars: number;
+}
+
 interface DangerousConfig {
   readonly classes: Readonly<Partial<Record<DangerClass, DangerAction>>>;
   readonly allowlist: readonly string[];
@@ -91,6 +99,7 @@ export interface ResolvedConfig {
   readonly no_agents: boolean;
   /** Replaces the default system prompt. */
   readonly system?: string;
+  readonly planning: PlanningConfig;
   readonly dangerous: DangerousConfig;
   readonly limits: BudgetLimits;
   readonly input_cost_per_million_usd?: number;

@@ -10,6 +10,7 @@ import type { RunResult } from '../../ports/run.ts';
 import type { SessionWriter } from '../../ports/session.ts';
 import { type Composed, compose } from '../compose.ts';
 import type { HostEnvironment } from '../environment.ts';
+import { isPlanning } from '../planning.ts';
 import { newSessionId } from '../session-id.ts';
 import { buildSystemPrompt } from '../system-prompt.ts';
 import { embeddedConfig } from './config.ts';
@@ -82,12 +83,13 @@ export async function createAgent(options: CreateAgentOptions): Promise<Embedded
   const warn = options.onWarning ?? ((text: string) => console.warn(`odek: ${text}`));
   const { stateDir, workspace, temporary } = await placeOf(options);
   const config = embeddedConfig(options.config ?? {}, { stateDir, workspace }, warn);
+  const planning = isPlanning(config, options.builtIns ?? []);
   const environment: HostEnvironment = {
     config,
     selection: inferSelection(config, options.provider),
     env: process.env,
     workspace,
-    systemPrompt: await buildSystemPrompt(config, { workspace, surface: 'program', now: Date.now() }, warn),
+    systemPrompt: await buildSystemPrompt(config, { workspace, surface: 'program', now: Date.now(), planning }, warn),
     dataDirOf: (plugin) => resolve(stateDir, 'plugins', plugin, 'data'),
     eventsIncludeArgs: false,
     builtIns: options.builtIns ?? [],

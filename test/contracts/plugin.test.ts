@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { createSha256 } from '../../adapters/hash/sha256.ts';
 import { createSchemaValidator } from '../../adapters/schema/ajv.ts';
+import { createPlanStore } from '../../core/plan/store.ts';
 import { loadPlugins } from '../../plugins/index.ts';
 import { createMemoryFileSystem } from '../fakes/file-system.ts';
 import { createFakeProcessRunner } from '../fakes/process.ts';
 import { brokenPlugins, samplePlugin } from './plugin.broken.ts';
 import { pluginSuite } from './plugin.suite.ts';
 
-const services = { fs: createMemoryFileSystem(), process: createFakeProcessRunner({ programs: {} }), logger: { log: () => {} } };
+const services = {
+  fs: createMemoryFileSystem(),
+  process: createFakeProcessRunner({ programs: {} }),
+  logger: { log: () => {} },
+  plan: createPlanStore({ maxSteps: 12, maxRenderChars: 2000, hash: createSha256() }),
+};
 const subjects = [...(await loadPlugins()), samplePlugin];
 
 for (const plugin of subjects) {
