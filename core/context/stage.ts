@@ -136,12 +136,10 @@ export function createContextStage(settings: AgentSettings): Stage {
     if (isTrim(trim)) await perform(state, trim, 'proactive', budget);
   };
 
-  /** What does not fit the window even so: the newest results go too, before the request is given up. */
+  /** Nothing is left to drop and the request is still larger than the window: the newest results go too, before it is given up. */
   const fitWindow = async (state: RunState, budget: ContextBudget): Promise<void> => {
-    for (const trim of survivalSteps(state.transcript.entries).slice(1)) {
-      if (requestTokens(state) <= budget.window) return;
-      if (isTrim(trim)) await perform(state, trim, 'proactive', budget);
-    }
+    const trim = survivalSteps(state.transcript.entries).at(-1);
+    if (trim && isTrim(trim)) await perform(state, trim, 'proactive', budget);
     const tokens = requestTokens(state);
     if (tokens > budget.window) throw overflow(state, tokens, budget.window);
   };
