@@ -19,6 +19,7 @@ export function agentSettings(environment: HostEnvironment, policy: HostPolicy):
     approvalTimeoutMs: APPROVAL_TIMEOUT_MS,
     sideCallTimeoutMs: SIDE_CALL_TIMEOUT_MS,
     stream: config.stream,
+    compaction: config.compaction,
     ...(config.thinking !== '' && { thinking: config.thinking }),
     ...(config.temperature >= 0 && { temperature: config.temperature }),
     ...(config.max_tokens !== undefined && { maxTokens: config.max_tokens }),

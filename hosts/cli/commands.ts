@@ -2,7 +2,16 @@ import { CONFIG_KEYS } from '../config/keys.ts';
 import type { CommandModule, CommandSpec, FlagSpec } from './command.ts';
 import { flagOf } from './flags.ts';
 
-const MODEL_FLAGS: readonly FlagSpec[] = ['provider', 'model', 'base_url', 'thinking', 'temperature', 'max_tokens', 'system'].map(flagOf);
+const MODEL_FLAGS: readonly FlagSpec[] = [
+  'provider',
+  'model',
+  'base_url',
+  'thinking',
+  'temperature',
+  'max_tokens',
+  'compaction',
+  'system',
+].map(flagOf);
 
 const LIMIT_FLAGS: readonly FlagSpec[] = [
   'max_iterations',

@@ -34,6 +34,7 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
     max_iterations: must('max_iterations'),
     max_tool_parallel: must('max_tool_parallel'),
     stream: must('stream'),
+    compaction: must('compaction'),
     interaction_mode: must<ResolvedConfig['interaction_mode']>('interaction_mode'),
     no_color: must('no_color'),
     no_agents: must('no_agents'),

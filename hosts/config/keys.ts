@@ -192,6 +192,15 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
     summary: 'Tool calls of one answer that run at the same time.',
   },
   {
+    key: 'compaction',
+    type: 'boolean',
+    default: true,
+    env: 'ODEK_COMPACTION',
+    flag: 'compaction',
+    project: 'set',
+    summary: "Keep a digest of messages that no longer fit the model's window.",
+  },
+  {
     key: 'stream',
     type: 'boolean',
     default: true,

@@ -94,6 +94,8 @@ export interface ResolvedConfig {
   readonly max_iterations: number;
   readonly max_tool_parallel: number;
   readonly stream: boolean;
+  /** Whether a digest is kept of what no longer fits the model's window. */
+  readonly compaction: boolean;
   readonly interaction_mode: InteractionMode;
   readonly no_color: boolean;
   readonly no_agents: boolean;
