@@ -1,9 +1,11 @@
 import type { Ids } from '../../ports/ids.ts';
 import type { SessionStore } from '../../ports/session.ts';
+import type { UsageStore } from '../../ports/usage.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
 import { ownIdentity } from './process-identity.ts';
 import { checkDatabase, type StoreReport } from './report.ts';
 import { openSessions } from './sessions.ts';
+import { openUsage } from './usage.ts';
 
 export { storeAdvice } from './report.ts';
 
@@ -16,6 +18,8 @@ export interface StoreOptions extends DatabaseOptions {
 /** Everything odek keeps in `odek.db`. */
 export interface Store {
   readonly sessions: SessionStore;
+  /** What all runs used; filled by the journal. */
+  readonly usage: UsageStore;
   /** Reads the whole file and reports what is wrong with it. */
   check(): Promise<StoreReport>;
   /** Gives up the sessions still held, then the file. Idempotent. */
@@ -35,6 +39,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   let open = true;
   return {
     sessions: store,
+    usage: openUsage(db),
     check: async () => checkDatabase(db),
     async close() {
       if (!open) return;

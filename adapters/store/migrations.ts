@@ -52,4 +52,30 @@ CREATE TABLE records (
 CREATE VIRTUAL TABLE search USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'unicode61');
 `;
 
-export const MIGRATIONS: readonly string[] = [SESSIONS];
+/**
+ * The ledger of model calls. A row has the key of its journal record and outlives it. Calls of older
+ * journals are taken over; a record that cannot be read is passed by, as everything else of it is.
+ */
+const USAGE = `
+CREATE TABLE usage (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  surface TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  purpose TEXT NOT NULL,
+  input INTEGER NOT NULL,
+  output INTEGER NOT NULL,
+  cache_read INTEGER,
+  cache_write INTEGER,
+  estimated INTEGER NOT NULL,
+  cost_micro_usd INTEGER
+);
+INSERT INTO usage
+  SELECT id, at, 'unknown', coalesce(json ->> '$.provider', 'unknown'), coalesce(json ->> '$.model', 'unknown'),
+    coalesce(json ->> '$.purpose', 'main'), coalesce(json ->> '$.usage.input', 0), coalesce(json ->> '$.usage.output', 0),
+    json ->> '$.usage.cache_read', json ->> '$.usage.cache_write', coalesce(json ->> '$.usage.estimated', 0), json ->> '$.costMicroUsd'
+  FROM records WHERE kind = 'usage' AND json_valid(json);
+`;
+
+export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE];

@@ -5,6 +5,7 @@ import { count, searchable, toJson, toText } from './journal-rows.ts';
 import { HELD, keepLease, type Lease, leaseValues, releaseLease } from './lease.ts';
 import { RECORDS_PER_SESSION } from './migrations.ts';
 import { erase, INSERT_SEARCH, keys, type LoadedSession, setTitle } from './session-rows.ts';
+import { recordUsage } from './usage.ts';
 
 /** The lease is checked and the counters move in the one statement that reserves the sequence numbers. */
 const ADVANCE = `UPDATE sessions SET last_seq = last_seq + ?, turns = turns + ?, messages = messages + ?, input = input + ?,
@@ -33,17 +34,28 @@ function closed(id: string): SessionError {
   return new SessionError('lease_lost', `session ${id} was already closed by this writer; nothing was stored`, { value: id });
 }
 
-function insertRecords(db: Database, session: number, after: number, at: number, records: readonly JournalRecord[]): void {
+interface Batch {
+  readonly session: number;
+  /** The sequence number before the first. */
+  readonly after: number;
+  readonly at: number;
+  readonly surface: string;
+  readonly records: readonly JournalRecord[];
+}
+
+function insertRecords(db: Database, { session, after, at, surface, records }: Batch): void {
   const { title } = keys(session);
   for (const [index, record] of records.entries()) {
     const key = title + after + index + 1;
     db.run(INSERT_RECORD, key, at, record.kind, toJson(record));
+    if (record.kind === 'usage') recordUsage(db, { id: key, at, surface }, record);
     const text = searchable(record);
     if (text !== undefined) db.run(INSERT_SEARCH, key, toText(text));
   }
 }
 
-function append(db: Database, id: string, lease: Lease, now: number, records: readonly JournalRecord[]): number {
+function append({ db, clock, surface }: WriterParts, id: string, lease: Lease, records: readonly JournalRecord[]): number {
+  const now = clock.now();
   const { turns, messages, input, output } = count(records);
   return db.transaction(() => {
     const values = [records.length, turns, messages, input, output, now, now, ...leaseValues(lease)];
@@ -53,7 +65,7 @@ function append(db: Database, id: string, lease: Lease, now: number, records: re
       const limit = RECORDS_PER_SESSION - 1;
       throw new SessionError('store_error', `session ${id} is full: ${limit} journal records`, { value: row.last_seq, limit });
     }
-    insertRecords(db, lease.session, row.last_seq - records.length, now, records);
+    insertRecords(db, { session: lease.session, after: row.last_seq - records.length, at: now, surface, records });
     return row.last_seq;
   });
 }
@@ -78,8 +90,18 @@ function discard(db: Database, id: string, lease: Lease): void {
 /** Releases of the writers that are open, so that closing the store can give them up. */
 export type OpenWriters = Set<() => void>;
 
+/** What all writers of a process share. */
+export interface WriterParts {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Under which usage is entered. */
+  readonly surface: string;
+  readonly writers: OpenWriters;
+}
+
 /** The writer that owns `lease`; it keeps the heartbeat going until it is closed. */
-export function createWriter(db: Database, clock: Clock, lease: Lease, loaded: LoadedSession, writers: OpenWriters): SessionWriter {
+export function createWriter(parts: WriterParts, lease: Lease, loaded: LoadedSession): SessionWriter {
+  const { db, clock, writers } = parts;
   const { id } = loaded.header;
   const stopBeat = keepLease(db, lease, clock);
   let open = true;
@@ -97,7 +119,7 @@ export function createWriter(db: Database, clock: Clock, lease: Lease, loaded: L
     ...loaded,
     async append(records) {
       if (!open) throw closed(id);
-      if (records.length > 0) return append(db, id, lease, clock.now(), records);
+      if (records.length > 0) return append(parts, id, lease, records);
       const row = db.get<{ last_seq: number }>(SELECT_HELD, ...leaseValues(lease));
       if (row === undefined) throw lost(id);
       return row.last_seq;

@@ -81,18 +81,19 @@ export interface OpenSessions {
 /** The {@link SessionStore} over one database connection. */
 export function openSessions(db: Database, owner: LeaseOwner, clock: Clock): OpenSessions {
   const writers: OpenWriters = new Set();
+  const parts = { db, clock, surface: owner.surface, writers };
   const store: SessionStore = {
     async create(session) {
       checkId(session.id);
       const { lease, loaded } = create(db, owner, clock.now(), session);
-      return createWriter(db, clock, lease, loaded, writers);
+      return createWriter(parts, lease, loaded);
     },
     async open(id, { waitMs }, signal) {
       checkId(id);
       const lease = await takeLease(db, id, owner, clock, waitMs, signal);
       try {
         const loaded = db.snapshot(() => load(db, id));
-        return createWriter(db, clock, lease, loaded, writers);
+        return createWriter(parts, lease, loaded);
       } catch (error) {
         releaseLease(db, lease);
         throw error;
