@@ -17,16 +17,22 @@ async function runBare(bench: Bench, model: ModelServer, iterations: number): Pr
 }
 
 /** Arguments of a run against the model of the benchmarks. */
-export function odekArgs(bench: Bench, model: ModelServer): string[] {
-  const flags = ['--base-url', model.baseUrl, '--model', 'bench', '--max-iter', '1000', '--json'];
-  return [bench.program, 'run', ...flags, 'Go on until you are done.'];
+export function odekArgs(bench: Bench, model: ModelServer, flags: readonly string[] = []): string[] {
+  const fixed = ['--base-url', model.baseUrl, '--model', 'bench', '--max-iter', '1000', '--json'];
+  return [bench.program, 'run', ...fixed, ...flags, 'Go on until you are done.'];
 }
 
-async function runOdek(bench: Bench, model: ModelServer, iterations: number): Promise<Cost> {
+/** The bare loop shows nothing, so neither does odek where the two are compared. */
+const SILENT = ['--interaction-mode', 'off'];
+
+const runSilent: Run = (bench, model, iterations) => runOdek(bench, model, iterations, SILENT);
+const runShown: Run = (bench, model, iterations) => runOdek(bench, model, iterations, []);
+
+async function runOdek(bench: Bench, model: ModelServer, iterations: number, flags: readonly string[]): Promise<Cost> {
   await model.script(iterations);
   const home = await bench.freshHome();
   const meter = join(home, `meter-${randomUUID()}.json`);
-  const ended = await runNode(['--import', METER, ...odekArgs(bench, model)], {
+  const ended = await runNode(['--import', METER, ...odekArgs(bench, model, flags)], {
     cwd: bench.workspace,
     env: cleanEnv({ ODEK_HOME: home, ODEK_API_KEY: 'bench', BENCH_METER: meter }),
   });
@@ -38,45 +44,53 @@ async function runOdek(bench: Bench, model: ModelServer, iterations: number): Pr
 
 type Run = (bench: Bench, model: ModelServer, iterations: number) => Promise<Cost>;
 
-/** Medians of `rounds` runs of each program at each length, taken in turns so that a slow moment hits both. */
+const PROGRAMS = { bare: runBare, odek: runSilent, shown: runShown } satisfies Record<string, Run>;
+type Program = keyof typeof PROGRAMS;
+type Costs = ReadonlyMap<number, Cost>;
+
+/** Medians of `rounds` runs of each program at each length, taken in turns so that a slow moment hits all. */
 async function measure(
   bench: Bench,
   model: ModelServer,
-  lengths: readonly number[],
+  plan: Readonly<Record<Program, readonly number[]>>,
   rounds: number,
-): Promise<Record<'bare' | 'odek', Map<number, Cost>>> {
-  const programs = { bare: runBare, odek: runOdek } satisfies Record<string, Run>;
-  const seen = { bare: new Map<number, Cost[]>(), odek: new Map<number, Cost[]>() };
+): Promise<Record<Program, Costs>> {
+  const names = Object.keys(PROGRAMS) as Program[];
+  const seen: Record<Program, Map<number, Cost[]>> = { bare: new Map(), odek: new Map(), shown: new Map() };
   for (let round = 0; round < rounds; round += 1) {
-    for (const length of lengths) {
-      for (const name of ['bare', 'odek'] as const) {
-        const costs = seen[name].get(length) ?? [];
-        costs.push(await programs[name](bench, model, length));
-        seen[name].set(length, costs);
+    for (const length of [START, SHORT, LONG]) {
+      for (const name of names.filter((each) => plan[each].includes(length))) {
+        seen[name].set(length, [...(seen[name].get(length) ?? []), await PROGRAMS[name](bench, model, length)]);
       }
     }
   }
-  const summary = (costs: Map<number, Cost[]>): Map<number, Cost> =>
+  const summary = (costs: ReadonlyMap<number, readonly Cost[]>): Costs =>
     new Map(
       [...costs].map(([length, all]) => [
         length,
         { cpuMs: median(all.map((each) => each.cpuMs)), maxRssKb: median(all.map((each) => each.maxRssKb)) },
       ]),
     );
-  return { bare: summary(seen.bare), odek: summary(seen.odek) };
+  return { bare: summary(seen.bare), odek: summary(seen.odek), shown: summary(seen.shown) };
 }
 
-const START = 1;
+/** One tool call and the answer: what is needed once, such as the first look at a schema, belongs to the start. */
+const START = 2;
 const SHORT = 200;
 const LONG = 800;
 
 export async function measureLoop(bench: Bench, model: ModelServer, rounds: number): Promise<Row[]> {
-  const { bare, odek } = await measure(bench, model, [START, SHORT, LONG], rounds);
-  const cpu = (costs: Map<number, Cost>, length: number): number => costs.get(length)?.cpuMs ?? Number.NaN;
-  const net = (costs: Map<number, Cost>, length: number): number => cpu(costs, length) - cpu(costs, START);
-  const perIteration = (costs: Map<number, Cost>): number => net(costs, SHORT) / (SHORT - START);
-  const growth = (costs: Map<number, Cost>): number => net(costs, LONG) / net(costs, SHORT);
-  const memory = (costs: Map<number, Cost>): number => (costs.get(LONG)?.maxRssKb ?? Number.NaN) / 1024;
+  const { bare, odek, shown } = await measure(
+    bench,
+    model,
+    { bare: [START, SHORT, LONG], odek: [START, SHORT, LONG], shown: [START, SHORT] },
+    rounds,
+  );
+  const cpu = (costs: Costs, length: number): number => costs.get(length)?.cpuMs ?? Number.NaN;
+  const net = (costs: Costs, length: number): number => cpu(costs, length) - cpu(costs, START);
+  const perIteration = (costs: Costs): number => net(costs, SHORT) / (SHORT - START);
+  const growth = (costs: Costs): number => net(costs, LONG) / net(costs, SHORT);
+  const memory = (costs: Costs): number => (costs.get(LONG)?.maxRssKb ?? Number.NaN) / 1024;
   const figure = (value: number, unit: string): string => `${value.toFixed(2)} ${unit}`;
   return [
     {
@@ -85,6 +99,12 @@ export async function measureLoop(bench: Bench, model: ModelServer, rounds: numb
       bare: figure(perIteration(bare), 'ms'),
       ratio: perIteration(odek) / perIteration(bare),
       limit: 1.5,
+    },
+    {
+      what: 'the same with the live view going into a pipe',
+      odek: figure(perIteration(shown), 'ms'),
+      bare: figure(perIteration(bare), 'ms'),
+      ratio: perIteration(shown) / perIteration(bare),
     },
     {
       what: `growth of that CPU from ${SHORT} to ${LONG} iterations`,
