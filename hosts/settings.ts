@@ -1,4 +1,5 @@
 import type { AgentSettings } from '../core/agent/settings.ts';
+import { verifySettings } from '../core/verification/verification-stage.ts';
 import type { HostEnvironment } from './environment.ts';
 import { choose, type HostPolicy, SCALES } from './policy.ts';
 
@@ -9,6 +10,7 @@ const SIDE_CALL_TIMEOUT_MS = 30_000;
 /** The agent's settings as the configuration has them, held under the surface's ceilings. */
 export function agentSettings(environment: HostEnvironment, policy: HostPolicy): AgentSettings {
   const { config, selection } = environment;
+  const verify = verifySettings(config.verify);
   return {
     model: selection.model,
     systemPrompt: environment.systemPrompt,
@@ -37,5 +39,6 @@ export function agentSettings(environment: HostEnvironment, policy: HostPolicy):
       nonInteractive: choose(policy.nonInteractive, config.dangerous.non_interactive, SCALES.nonInteractive).value,
     },
     sandbox: false,
+    ...(verify !== undefined && { verify }),
   };
 }

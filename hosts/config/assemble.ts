@@ -58,6 +58,13 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
     tools: { ...optional<'enabled', readonly string[]>('enabled', 'tools.enabled'), disabled: list('tools.disabled') },
     adapters: list('adapters'),
     sinks: group<Readonly<Record<string, unknown>>>(values, 'sinks.'),
+    verify: {
+      enabled: must('verify.enabled'),
+      mode: must<ResolvedConfig['verify']['mode']>('verify.mode'),
+      ...optional<'model', string>('model', 'verify.model'),
+      max_cycles: must('verify.max_cycles'),
+      ...optional<'max_tokens', number>('max_tokens', 'verify.max_tokens'),
+    },
     durability: must<ResolvedConfig['durability']>('durability'),
     network: { allow_hosts: list('network.allow_hosts') },
     state,

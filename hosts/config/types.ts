@@ -50,6 +50,15 @@ interface DangerousConfig {
   readonly non_interactive: NonInteractiveRule;
 }
 
+interface VerifyConfig {
+  readonly enabled: boolean;
+  readonly mode: 'hint' | 'strict' | 'off';
+  readonly model?: string;
+  /** 1 to 3. */
+  readonly max_cycles: number;
+  readonly max_tokens?: number;
+}
+
 /** Absolute paths of what odek keeps on disk. Nothing is created by loading. */
 export interface StatePaths {
   /** `$ODEK_HOME`, else `~/.odek`. */
@@ -116,6 +125,7 @@ export interface ResolvedConfig {
   readonly adapters: readonly string[];
   /** Options by sink name, untouched. */
   readonly sinks: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly verify: VerifyConfig;
   /** `power` survives a power cut, `process` a killed process (DECISIONS 38). */
   readonly durability: 'process' | 'power';
   readonly network: {

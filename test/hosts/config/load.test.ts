@@ -26,6 +26,7 @@ describe('layers', () => {
       thinking: '',
       limits: {},
       durability: 'process',
+      verify: { enabled: false, mode: 'hint', max_cycles: 1 },
       llm: { request_timeout_seconds: 300, stream_idle_timeout_seconds: 300, context_window: 0 },
       dangerous: { classes: {}, allowlist: [], denylist: [], non_interactive: 'read_only' },
       tools: { disabled: [] },
@@ -194,6 +195,8 @@ describe('values', () => {
     [{ sinks: { jsonl: true } }, 'sinks.jsonl'],
     [{ providers: { '../x': { format: 'openai' } } }, 'providers'],
     [{ durability: 'none' }, 'durability'],
+    [{ verify: { mode: 'loose' } }, 'verify.mode'],
+    [{ verify: { max_cycles: 4 } }, 'verify.max_cycles'],
   ])('refuses %j', async (document, key) => {
     await home.global(document);
     const error: Error = await home.load().catch((caught) => caught);
@@ -304,6 +307,7 @@ describe("a project's file", () => {
     ['adapters', ['./evil.mjs']],
     ['sinks', { jsonl: { file: '/tmp/x' } }],
     ['durability', 'power'],
+    ['verify', { enabled: true, max_cycles: 3 }],
     ['network', { allow_hosts: ['localhost:22'] }],
   ])('cannot set %s', async (key, value) => {
     const before = await home.load();
