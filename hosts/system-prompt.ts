@@ -1,26 +1,41 @@
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { arch, platform, release } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import { composeSystemPrompt } from '../core/prompt/system.ts';
 import type { ResolvedConfig } from './config/types.ts';
 
-/** Characters of an identity file or of a project's notes; a longer file is left out with a warning. */
-const MAX_SOURCE_CHARS = 262_144;
+/** Bytes of an identity file or of a project's notes; a longer file is left out with a warning. */
+const MAX_SOURCE_BYTES = 262_144;
 const PROJECT_FILE = 'AGENTS.md';
+const ABSENT = new Set<unknown>(['ENOENT', 'ENOTDIR']);
 
-async function readOptional(path: string, warn: (text: string) => void): Promise<string | undefined> {
-  let text: string;
+/** Why the file's text cannot be used; undefined when it can. */
+async function faultOf(handle: FileHandle, path: string, folder: string | undefined): Promise<string | undefined> {
+  const { size, isFile } = await handle.stat().then((stats) => ({ size: stats.size, isFile: stats.isFile() }));
+  if (!isFile) return 'it is not a regular file';
+  if (size > MAX_SOURCE_BYTES) return `${size} bytes, the limit is ${MAX_SOURCE_BYTES}`;
+  if (folder === undefined) return undefined;
+  // What a project links to from outside itself is not the project's to send away.
+  const inside = relative(await realpath(folder), await realpath(path));
+  return inside.startsWith('..') || isAbsolute(inside) ? 'it is a link that leads out of the working directory' : undefined;
+}
+
+/** The text of a file that need not be there. With `folder` it has to lie in it. */
+async function readOptional(path: string, warn: (text: string) => void, folder?: string): Promise<string | undefined> {
+  let handle: FileHandle | undefined;
   try {
-    text = await readFile(path, 'utf8');
+    // Without waiting: opening a named pipe would hang until somebody writes to it.
+    handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const fault = await faultOf(handle, path, folder);
+    if (fault === undefined) return (await handle.readFile('utf8')).trim() || undefined;
+    warn(`${path} is left out: ${fault}`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') warn(`${path} cannot be read: ${(error as Error).message}`);
-    return undefined;
+    if (!ABSENT.has((error as NodeJS.ErrnoException).code)) warn(`${path} cannot be read: ${(error as Error).message}`);
+  } finally {
+    await handle?.close();
   }
-  if (text.length > MAX_SOURCE_CHARS) {
-    warn(`${path} is left out: ${text.length} characters, the limit is ${MAX_SOURCE_CHARS}`);
-    return undefined;
-  }
-  return text.trim() === '' ? undefined : text.trim();
+  return undefined;
 }
 
 /**
@@ -34,7 +49,7 @@ export async function buildSystemPrompt(
   warn: (text: string) => void,
 ): Promise<string> {
   const identity = config.system ?? (await readOptional(config.state.identityFile, warn));
-  const projectNotes = config.no_agents ? undefined : await readOptional(join(place.workspace, PROJECT_FILE), warn);
+  const projectNotes = config.no_agents ? undefined : await readOptional(join(place.workspace, PROJECT_FILE), warn, place.workspace);
   return composeSystemPrompt({
     ...(identity !== undefined && { identity }),
     ...(projectNotes !== undefined && { projectNotes }),

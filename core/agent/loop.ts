@@ -47,7 +47,8 @@ function emitStep(state: RunState, thought: Thought): void {
 /** Hints of an iteration go to the model as one system message, stored like any other. */
 async function addHints(state: RunState, hints: readonly string[]): Promise<void> {
   if (hints.length === 0) return;
-  const text = hints.join('\n');
+  // One call after another may have led to the same advice.
+  const text = [...new Set(hints)].join('\n');
   const message = { role: 'system', content: text } as const;
   const seq = await state.journal.append([{ kind: 'message', run: state.runId, iteration: state.iteration, message }]);
   state.transcript.push(message, seq);

@@ -16,6 +16,8 @@ const KEY_ENDS = /-----END [A-Z0-9 ]{0,40}-----/;
 /** Behind the last character that no secret holds. */
 function boundary(text: string): number {
   let at = text.length;
+  // Half a character has to wait for its other half.
+  if (/[\ud800-\udbff]$/.test(text)) return at - 1;
   while (at > 0 && text.charCodeAt(at - 1) > 0x20 && text.charCodeAt(at - 1) < 0x7f) at -= 1;
   return at;
 }

@@ -26,7 +26,6 @@ const SETUP_CODES = new Set([
   'database_newer',
   'read_only_filesystem',
   'permission_denied',
-  'disk_full',
   'store_error',
   'nothing_to_continue',
 ]);

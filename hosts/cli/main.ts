@@ -10,14 +10,23 @@ export async function main(
   argv: readonly string[],
   io: TerminalIo = processIo(),
   env: Readonly<Record<string, string | undefined>> = process.env,
-  cwd: string = process.cwd(),
+  cwd?: string,
 ): Promise<number> {
   try {
-    return await dispatch(argv, { io, env, cwd });
+    return await dispatch(argv, { io, env, cwd: cwd ?? (await workingDirectory()) });
   } catch (error) {
     const { exitCodeOfError } = await import('./exit-codes.ts');
     io.stderr.write(await errorText(error, env));
     return exitCodeOfError(error);
+  }
+}
+
+async function workingDirectory(): Promise<string> {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    const { ConfigError } = await import('../../ports/errors.ts');
+    throw new ConfigError('no_working_directory', 'the working directory is gone; change to a folder that exists', { cause });
   }
 }
 

@@ -27,6 +27,10 @@ describe('a redacted stream', () => {
     expect(streamed(['日本', '語の', '文'])).toEqual(['日本', '語の', '文', '']);
   });
 
+  it('lets no half of a character through', () => {
+    expect(streamed(['a \ud83d', '\ude00b', ' ', '\ud83d'])).toEqual(['a ', '\u{1f600}', 'b ', '', '\ud83d']);
+  });
+
   it('hides a known value wherever it is cut', () => {
     const text = `it is ${SECRET}, yes`;
     for (const pieces of cuts(text)) expect(streamed(pieces).join('')).toBe('it is [REDACTED], yes');

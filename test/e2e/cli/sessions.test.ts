@@ -141,7 +141,9 @@ describe.concurrent('odek session', PATIENT, () => {
   it('lists, shows, exports, trims, deletes and cleans up, and a trimmed session goes on', () =>
     onStage(
       ({ number }) =>
-        number === 1 ? { calls: [1, 2, 3].map(() => ({ name: 'glob', arguments: { pattern: '*' } })) } : { text: `answer ${number}` },
+        number === 1
+          ? { calls: [1, 2, 3].map((place) => ({ name: 'glob', arguments: { pattern: `*${place}` } })) }
+          : { text: `answer ${number}` },
       async (stage) => {
         const { run, server } = stage;
         const id = JSON.parse((await run(['run', '--session', '--json', 'look around'])).stdout).session_id;

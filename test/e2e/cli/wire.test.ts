@@ -22,7 +22,7 @@ const TOOLS = ['file_info', 'glob', 'patch', 'read_file', 'search_files', 'shell
 describe.concurrent('what odek sends', PATIENT, () => {
   it('is at most 12 kB at first, with the seven tools in order', () =>
     onStage([{ text: 'hi' }], async ({ run, server }) => {
-      await run(['run', 'hello']);
+      await run(['run', 'hello', ...TOOLS.flatMap((name) => ['--tool', name])]);
       const [request] = server.requests;
       expect(request?.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(TOOLS);
       expect(request?.size).toBeLessThanOrEqual(MAX_FIRST_REQUEST);
