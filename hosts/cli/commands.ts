@@ -138,6 +138,15 @@ export const COMMANDS = {
     flags: [JSON_FLAG],
     load: () => import('./session-command.ts'),
   },
+  plan: {
+    summary: 'Print the plan of a session, or run its checks again.',
+    usage: 'plan [session] | plan verify <session>',
+    positionals: [
+      { name: 'session', summary: 'A session id; the latest session where there is none. Behind verify, the checks are run.', many: true },
+    ],
+    flags: [JSON_FLAG, ...['limits.max_runtime_seconds', 'limits.max_tool_calls', 'interaction_mode', 'no_color'].map(flagOf)],
+    load: () => import('./plan-command.ts'),
+  },
   init: {
     summary: 'Write an example configuration.',
     usage: 'init [--global | --local] [--force]',

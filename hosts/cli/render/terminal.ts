@@ -8,6 +8,7 @@ import { createEventQueue } from './event-queue.ts';
 import { type Lexer, loadLexer } from './markdown-stream.ts';
 import { createMessageText } from './message-text.ts';
 import { noteLines, noteOf } from './notes.ts';
+import { createPlanPanel } from './plan-panel.ts';
 import { createProgress, iterationHeader, summarise, updateProgress } from './progress.ts';
 import type { RunView } from './run-view.ts';
 import { createScreen } from './screen.ts';
@@ -39,20 +40,23 @@ function assemble(options: TerminalViewOptions) {
   const err = createPainter(options.color && io.stderrIsTty);
   const progress = createProgress();
   const calls = createCallTracker();
+  const plan = createPlanPanel(err);
   const status = createStatus(progress, clock, err);
+  const live = (options.live ?? true) && mode !== 'off';
   const shown = { status: false };
   const screen = createScreen({
     io,
     clock,
-    live: (options.live ?? true) && mode !== 'off',
+    live,
     region: (size) => [
       ...scroll.tail(size),
+      ...plan.lines(size),
       ...runningLines(calls.running(), size.columns, err),
       ...(shown.status && io.stderrIsTty ? [status()] : []),
     ],
   });
   const scroll = createScroll({ screen, out, err });
-  return { err, progress, calls, screen, scroll, shown, text: createMessageText() };
+  return { err, progress, calls, plan, live, screen, scroll, shown, text: createMessageText() };
 }
 
 type Parts = ReturnType<typeof assemble>;
@@ -88,7 +92,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
   const { clock, mode } = options;
   const showReasoning = (options.showReasoning ?? true) && mode !== 'off';
   const parts = assemble(options);
-  const { err, progress, calls, screen, scroll, shown, text } = parts;
+  const { err, progress, calls, plan, live, screen, scroll, shown, text } = parts;
   const asked = new Set<string>();
   let finished = false;
 
@@ -151,7 +155,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
         answered(event.request_id);
         break;
       default:
-        showNote(parts, event, mode);
+        if (!(plan.take(event) && live)) showNote(parts, event, mode);
     }
     screen.touch();
   };
@@ -165,6 +169,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     addText(text.unshown(result.answer), lexer);
     scroll.end();
     shown.status = false;
+    if (mode !== 'off') scroll.progress(plan.finalLines(screen.size().columns), true);
     if (mode !== 'off' || result.outcome !== 'answer') showSummary(parts, result, options.listed ?? false);
   };
 

@@ -1,6 +1,7 @@
 import type { SessionHeader } from '../../../ports/session.ts';
 import { EXIT } from '../exit-codes.ts';
-import { cellWidth, truncateCells } from '../render/cells.ts';
+import { truncateCells } from '../render/cells.ts';
+import { columns } from '../render/columns.ts';
 import { sanitiseLine } from '../render/sanitise.ts';
 import type { SessionCommand } from './deps.ts';
 
@@ -10,16 +11,6 @@ const TASK_CELLS = 60;
 
 function row({ id, turns, model, title }: SessionHeader): string[] {
   return [id, String(turns), truncateCells(sanitiseLine(model), MODEL_CELLS), truncateCells(sanitiseLine(title), TASK_CELLS)];
-}
-
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((cells) => cellWidth(cells[column] ?? ''))));
-  return rows.map((cells) =>
-    cells
-      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - cellWidth(cell))))
-      .join('  ')
-      .trimEnd(),
-  );
 }
 
 /** `session list [words…]`: the newest sessions, or the newest whose text has these words. */
