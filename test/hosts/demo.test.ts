@@ -44,18 +44,25 @@ describe('npm start', () => {
   test('read files, ran a parallel batch and wrote the report into the temporary folder', async () => {
     expect(await readFile(join(folder, 'sample/report.md'), 'utf8')).toContain('Ben has 26 hours');
     const started = events.filter((event) => event.type === 'tool_call_started');
-    expect(started.map((event) => event.tool)).toEqual([
-      'glob',
-      'read_file',
-      'read_file',
-      'read_file',
-      'read_file',
-      'search_files',
-      'write_file',
+    const toolsOf = (iteration: number): (string | undefined)[] =>
+      started
+        .filter((event) => event.iteration === iteration)
+        .map((event) => event.tool)
+        .sort();
+    expect([1, 2, 3].map(toolsOf)).toEqual([
+      ['glob', 'read_file'],
+      ['read_file', 'read_file', 'read_file', 'search_files'],
+      ['write_file'],
     ]);
-    const second = events.filter((event) => event.iteration === 2 && event.type.startsWith('tool_call_'));
-    // All four of the batch had started before the first of them ended.
-    expect(second.slice(0, 4).map((event) => event.type)).toEqual(Array.from({ length: 4 }, () => 'tool_call_started'));
+    // At some moment of the batch more than one call was running.
+    let running = 0;
+    const counts = events
+      .filter((event) => event.iteration === 2)
+      .map((event) => {
+        running += event.type === 'tool_call_started' ? 1 : event.type === 'tool_call_completed' ? -1 : 0;
+        return running;
+      });
+    expect(Math.max(...counts)).toBeGreaterThan(1);
   });
 
   test('left a complete event file, and its summary counts what is in it', async () => {
