@@ -147,6 +147,21 @@ export const COMMANDS = {
     flags: [JSON_FLAG, ...['limits.max_runtime_seconds', 'limits.max_tool_calls', 'interaction_mode', 'no_color'].map(flagOf)],
     load: () => import('./plan-command.ts'),
   },
+  usage: {
+    summary: 'Show what all runs used: calls, tokens and cost.',
+    usage: 'usage [--since <age or date>] [--json]',
+    positionals: [],
+    flags: [
+      {
+        name: 'since',
+        kind: 'string',
+        placeholder: 'age',
+        summary: 'An age such as 7d, 12h or 2w, a date such as 2026-09-30, or all. Default: 30d.',
+      },
+      JSON_FLAG,
+    ],
+    load: () => import('./usage.ts'),
+  },
   init: {
     summary: 'Write an example configuration.',
     usage: 'init [--global | --local] [--force]',
