@@ -5,12 +5,13 @@ import type { Journal } from '../agent/journal.ts';
 import { sideCall } from '../agent/side-call.ts';
 import type { RunState } from '../agent/state.ts';
 import { remainingWork } from '../agent/summary.ts';
-import { utf8Length, utf8Tail } from '../results/utf8.ts';
+import { utf8Head, utf8Length, utf8Tail } from '../results/utf8.ts';
 import { wrapUntrusted } from '../untrusted/wrapper.ts';
 import { DIGEST_OUTLINE, type Digest, EMPTY_DIGEST, mergeDigests, parseDigest, renderDigest } from './digest-sections.ts';
 import { excerptOf, extractDigest } from './extract.ts';
 
 const MAX_INPUT_BYTES = 32 * 1024;
+const MAX_REMAINING_BYTES = 2048;
 const MIN_OUTPUT_TOKENS = 256;
 const BYTES_PER_TOKEN = 4;
 /** Of whatever is used most of the budget; above this it is kept for the run itself. */
@@ -59,15 +60,14 @@ function besideState(state: RunState, signal: AbortSignal): RunState {
 }
 
 function payload(state: RunState, digest: string, excerpts: string, maxBytes: number): string {
-  const remaining = remainingWork(state);
-  const parts = [
+  const remaining = utf8Head(remainingWork(state), MAX_REMAINING_BYTES);
+  const known = [
     ...(remaining === '' ? [] : [`Still to be done:\n${remaining}`]),
     ...(digest === '' ? [] : [`Previous digest:\n${digest}`]),
-    `Messages:\n${excerpts}`,
-  ];
-  // The newest end matters most: what is older is in the previous digest.
-  const joined = parts.join('\n\n');
-  return utf8Length(joined) <= maxBytes ? joined : utf8Tail(joined, maxBytes);
+    'Messages:\n',
+  ].join('\n\n');
+  // Of the excerpts the newest stay: notes on the older ones are in the previous digest.
+  return known + utf8Tail(excerpts, Math.max(0, maxBytes - utf8Length(known)));
 }
 
 export function createCompaction(): Compaction {

@@ -132,7 +132,10 @@ export function createContextStage(settings: AgentSettings): Stage {
     const warningCost = Math.max(0, WARNING_MAX_TOKENS - slotTokens(state, 'warning'));
     const maxBytes = digestBytes(budget);
     const digestCost = maxBytes === 0 ? 0 : Math.max(0, digestMaxTokens(maxBytes) - slotTokens(state, 'digest'));
-    const trim = planTrim(state.transcript.entries, tokens - budget.target + warningCost, digestCost);
+    const trim = planTrim(state.transcript.entries, {
+      enough: tokens - budget.enough + warningCost,
+      target: tokens - budget.target + warningCost + digestCost,
+    });
     if (isTrim(trim)) await perform(state, trim, 'proactive', budget);
   };
 

@@ -69,17 +69,22 @@ function combine(shortened: readonly Shortening[], dropped: readonly Group[]): T
   return { shortened: kept, dropped, saved };
 }
 
-/**
- * The two passes of RUNTIME-FACTS 1.4: long results but the newest become a line, then the oldest
- * groups go until `excess` tokens are saved. `dropCost` is what dropping adds elsewhere.
- */
-export function planTrim(entries: readonly TranscriptEntry[], excess: number, dropCost: number): Trim {
+/** Tokens to save. */
+export interface Saving {
+  /** By shortening results alone; where that falls short, groups are dropped. */
+  readonly enough: number;
+  /** Once groups are dropped, everything that this adds elsewhere included. */
+  readonly target: number;
+}
+
+/** The two passes of RUNTIME-FACTS 1.4: long results but the newest become a line, then the oldest groups go. */
+export function planTrim(entries: readonly TranscriptEntry[], saving: Saving): Trim {
   const layout = layoutOf(entries);
   const shortened = longResults(entries, 0, recentResults(entries, layout));
   const byIndex = new Map(shortened.map((each) => [each.index, each.saved]));
-  let left = excess - shortened.reduce((sum, each) => sum + each.saved, 0);
-  if (left <= 0) return combine(shortened, []);
-  left += dropCost;
+  const savedByShortening = shortened.reduce((sum, each) => sum + each.saved, 0);
+  if (savedByShortening >= saving.enough) return combine(shortened, []);
+  let left = saving.target - savedByShortening;
   const dropped: Group[] = [];
   for (const group of layout.groups) {
     if (left <= 0) break;

@@ -68,7 +68,7 @@ describe('before a request', () => {
     expect(digest?.content).toMatch(/^\[Compacted earlier context:.*\]\n<untrusted_content_[0-9a-f]{16} source="compaction">\nDone:\n/);
     expect(digest?.content).toContain('- read_file file-0\n');
     expect(next?.role).toBe('assistant');
-    expect(bench.tokens()).toBeLessThanOrEqual(6_000 * 0.75 * 0.7);
+    expect(bench.tokens()).toBeLessThanOrEqual(6_000 * 0.75 * 0.5);
     expect(await bench.resumed()).toEqual(bench.messages());
   });
 
@@ -96,7 +96,7 @@ describe('before a request', () => {
     }
     expect(changes).toBe(trims(bench));
     expect(changes).toBeGreaterThan(3);
-    expect(changes).toBeLessThan(200 / 12);
+    expect(changes).toBeLessThan(200 / 15);
   });
 
   it.each([undefined, 0])('never trims for a window of %s', async (window) => {

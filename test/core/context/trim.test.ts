@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planTrim, survivalSteps, type Trim } from '../../../core/context/trim.ts';
+import { planTrim, type Saving, survivalSteps, type Trim } from '../../../core/context/trim.ts';
 import type { TranscriptEntry } from '../../../core/transcript/fold.ts';
 import type { Message } from '../../../ports/message.ts';
 
@@ -19,6 +19,9 @@ function entries(...messages: readonly Message[]): TranscriptEntry[] {
   return messages.map((message, index) => ({ seq: index + 1, message }));
 }
 
+/** The same whether results or groups save it. */
+const by = (tokens: number): Saving => ({ enough: tokens, target: tokens });
+
 const shortened = ({ shortened: all }: Trim): readonly number[] => all.map(({ index }) => index);
 const dropped = ({ dropped: all }: Trim): readonly (readonly [number, number])[] => all.map(({ index, count }) => [index, count]);
 
@@ -35,7 +38,7 @@ describe('the first pass', () => {
   );
 
   it('shortens results of more than 2,000 bytes, but not the newest four', () => {
-    const trim = planTrim(shown, 1, 0);
+    const trim = planTrim(shown, by(1));
     expect(shortened(trim)).toEqual([3, 6]);
     expect(dropped(trim)).toEqual([]);
     expect(trim.shortened[0]?.content).toBe('[tool output trimmed: 2001 bytes dropped to fit context budget]');
@@ -43,22 +46,22 @@ describe('the first pass', () => {
 
   it('counts bytes, not characters', () => {
     const umlauts = entries(say('user'), ...batch('ä'.repeat(1_001)), ...batch('1', '2', '3', '4'));
-    expect(shortened(planTrim(umlauts, 1, 0))).toEqual([2]);
-    expect(planTrim(umlauts, 1, 0).shortened[0]?.content).toContain(' 2002 bytes ');
+    expect(shortened(planTrim(umlauts, by(1)))).toEqual([2]);
+    expect(planTrim(umlauts, by(1)).shortened[0]?.content).toContain(' 2002 bytes ');
   });
 
   it('leaves a newest batch of more than four results whole', () => {
     const wide = entries(say('user'), ...batch(long('old')), ...batch(...'abcdef'.split('').map((letter) => long(letter))));
-    expect(shortened(planTrim(wide, 1, 0))).toEqual([2]);
+    expect(shortened(planTrim(wide, by(1)))).toEqual([2]);
   });
 
   it('shortens nothing twice', () => {
-    const once = planTrim(shown, 1, 0);
+    const once = planTrim(shown, by(1));
     const after = shown.map((entry, index) => {
       const short = once.shortened.find((each) => each.index === index);
       return short ? { seq: entry.seq, message: { ...entry.message, content: short.content } as Message } : entry;
     });
-    expect(shortened(planTrim(after, 1, 0))).toEqual([]);
+    expect(shortened(planTrim(after, by(1)))).toEqual([]);
   });
 });
 
@@ -75,21 +78,21 @@ describe('the second pass', () => {
   );
 
   it('drops the oldest groups, whole, until enough is saved', () => {
-    const first = planTrim(shown, 1, 0);
+    const first = planTrim(shown, by(1));
     expect(dropped(first)).toEqual([[2, 3]]);
-    expect(dropped(planTrim(shown, first.saved + 1, 0))).toEqual([
+    expect(dropped(planTrim(shown, by(first.saved + 1)))).toEqual([
       [2, 3],
       [5, 1],
     ]);
   });
 
   it('takes into account what dropping adds elsewhere', () => {
-    const first = planTrim(shown, 1, 0);
-    expect(dropped(planTrim(shown, 1, first.saved)).length).toBe(2);
+    const first = planTrim(shown, by(1));
+    expect(dropped(planTrim(shown, { enough: 1, target: 1 + first.saved })).length).toBe(2);
   });
 
   it('stops at the newest turn and never touches task, newest user message or slots', () => {
-    const everything = planTrim(shown, 1_000_000, 0);
+    const everything = planTrim(shown, by(1_000_000));
     expect(dropped(everything)).toEqual([
       [2, 3],
       [5, 1],
@@ -97,12 +100,12 @@ describe('the second pass', () => {
       [8, 2],
     ]);
     const slots = shown.map((entry, index) => (index === 5 ? { ...entry, seq: 0 } : entry));
-    expect(dropped(planTrim(slots, 1_000_000, 0)).map(([index]) => index)).toEqual([2, 6, 8]);
+    expect(dropped(planTrim(slots, by(1_000_000))).map(([index]) => index)).toEqual([2, 6, 8]);
   });
 
   it('does not save what it drops twice: results that were to be shortened go with their group', () => {
     const heavy = entries(say('user'), ...batch(long('a', 8_000)), ...batch('b'), ...batch('1', '2', '3', '4'));
-    const trim = planTrim(heavy, 2_140, 0);
+    const trim = planTrim(heavy, by(2_140));
     expect(shortened(trim)).toEqual([]);
     expect(dropped(trim)).toEqual([
       [1, 2],

@@ -3,7 +3,7 @@ import { contextBudget, isUnderestimated } from '../../../core/context/window.ts
 
 describe('the context budget', () => {
   it('is three quarters of the window, and a trim goes well below it', () => {
-    expect(contextBudget(32_768, false)).toEqual({ window: 32_768, budget: 24_576, target: 17_203 });
+    expect(contextBudget(32_768, false)).toEqual({ window: 32_768, budget: 24_576, enough: 18_432, target: 12_288 });
   });
 
   it('is 65 % once the model counted more than the estimate', () => {
