@@ -73,7 +73,9 @@ const JOINED: readonly string[] = [
   'adapters/process/node.ts',
   'adapters/schema/ajv.ts',
   'adapters/store/index.ts',
+  'plugins/calc/index.ts',
   'plugins/files/index.ts',
+  'plugins/inspect/index.ts',
   'plugins/shell/index.ts',
 ];
 

@@ -2,7 +2,9 @@ import type { Plugin } from '../ports/plugin.ts';
 
 /** First-party plugins by name. Each loader imports its plugin only when it is asked for. */
 export const PLUGINS = {
+  calc: async () => (await import('./calc/index.ts')).default,
   files: async () => (await import('./files/index.ts')).default,
+  inspect: async () => (await import('./inspect/index.ts')).default,
   'plan-tool': async () => (await import('./plan-tool/index.ts')).default,
   shell: async () => (await import('./shell/index.ts')).default,
 } as const satisfies Record<string, () => Promise<Plugin>>;
