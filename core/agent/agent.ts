@@ -1,6 +1,7 @@
 import type { DangerClass } from '../../ports/approval.ts';
 import { BudgetExceeded } from '../../ports/budget.ts';
 import { CancelledError, OdekError } from '../../ports/errors.ts';
+import type { SystemMessage, UserMessage } from '../../ports/message.ts';
 import type { RunResult } from '../../ports/run.ts';
 import type { JournalRecord, SessionWriter, StoredRecord } from '../../ports/session.ts';
 import { createGate, type Gate } from '../approvals/gate.ts';
@@ -50,23 +51,35 @@ function needsTurn({ entries }: Transcript): boolean {
   return message.role === 'assistant' ? !message.toolCalls?.length : message.role === 'system' && last === 0;
 }
 
-/** The records that begin a turn: the system prompt of a new session, and the user's task. */
-function openingRecords(
-  deps: AgentDeps,
-  settings: AgentSettings,
-  transcript: Transcript,
-  runId: string,
-  task: string | undefined,
-): JournalRecord[] {
-  const records: JournalRecord[] = [];
-  if (transcript.messages.length === 0) {
-    const content = deps.redactor.text(settings.systemPrompt);
-    records.push({ kind: 'message', run: runId, iteration: 0, message: { role: 'system', content } });
-  }
-  if (task !== undefined) {
-    records.push({ kind: 'message', run: runId, iteration: 0, message: { role: 'user', content: deps.redactor.text(task) } });
-  }
-  return records;
+const MOVED = 'The working directory is now: ';
+
+/** Told when a session goes on elsewhere than its system prompt, which never changes, says. */
+function movedTo(workspace: string, began: string, { messages }: Transcript): string | undefined {
+  const last = messages.findLast((message) => message.role === 'system' && message.content.startsWith(MOVED));
+  const text = `${MOVED}${workspace}`;
+  return text === (last?.content ?? `${MOVED}${began}`) ? undefined : text;
+}
+
+/** The messages that begin a turn: the system prompt of a new session, where it goes on, and the user's task. */
+function openingMessages(settings: AgentSettings, transcript: Transcript, { session, task }: RunInput): (SystemMessage | UserMessage)[] {
+  const isNew = transcript.messages.length === 0;
+  const system = isNew ? settings.systemPrompt : movedTo(settings.workspace, session.header.workspace, transcript);
+  return [
+    ...(system === undefined ? [] : [{ role: 'system', content: system } as const]),
+    ...(task === undefined ? [] : [{ role: 'user', content: task } as const]),
+  ];
+}
+
+/** The same as redacted journal records. */
+function openingRecords(deps: AgentDeps, settings: AgentSettings, transcript: Transcript, runId: string, input: RunInput): JournalRecord[] {
+  return openingMessages(settings, transcript, input).map(
+    (message): JournalRecord => ({
+      kind: 'message',
+      run: runId,
+      iteration: 0,
+      message: { ...message, content: deps.redactor.text(message.content) },
+    }),
+  );
 }
 
 /** A signal that fires with the host's, and with `BudgetExceeded` when the runtime limit is up. */
@@ -158,7 +171,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
       });
     }
     const journal = createJournal(input.session);
-    const records = openingRecords(deps, settings, transcript, runId, input.task);
+    const records = openingRecords(deps, settings, transcript, runId, input);
     const first = records.length > 0 ? await journal.append(records) : 0;
     records.forEach((record, index) => {
       if (record.kind === 'message') transcript.push(record.message, first + index);

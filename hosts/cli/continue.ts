@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts';
 import type { CommandContext, FlagValue } from './command.ts';
 import { exitCodeOfOutcome } from './exit-codes.ts';
 import { mergeExternalRefs, parseExternalRef } from './external-refs.ts';
-import { hostEnvironment, loadTold, withHost } from './host.ts';
+import { hostEnvironment, loadTold, warner, withHost } from './host.ts';
 import { onInterrupt } from './interrupt.ts';
 import { openView } from './open-view.ts';
 import { CLI_POLICIES } from './policy.ts';
@@ -33,6 +33,11 @@ export function sessionFlags(header: SessionHeader, given: Readonly<Record<strin
   return { provider: header.provider, model: header.model };
 }
 
+/** Tools work where odek was called, which may be elsewhere than before. */
+export function tellOfMove(context: CommandContext, { workspace }: SessionHeader): void {
+  if (workspace !== context.cwd) warner(context)(`the session began in ${workspace}; it goes on in ${context.cwd}`);
+}
+
 /** `odek continue [--id ID] [task]`: another turn in a session; without a task, on with an interrupted run. */
 export async function run(context: CommandContext): Promise<number> {
   const task = await readTask(context);
@@ -43,6 +48,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { config: place } = await loadConfig({ env: context.env, cwd: context.cwd, flags });
   const header = await withStore(place, 'continue', (store) => findSession(store.sessions, id));
   const config = await loadTold(context, sessionFlags(header, flags));
+  tellOfMove(context, header);
   const environment = await hostEnvironment(context, config, 'terminal');
   const view = openView(context, config, true);
   const interrupt = onInterrupt(() => view.close());

@@ -13,7 +13,7 @@ export interface Interrupt {
  * The first signal cancels; the second ends the process at once with 130. Tools are killed by the
  * first, so the second leaves nothing behind but what would not stop.
  */
-export function onInterrupt(atExit: () => void = () => {}): Interrupt {
+export function onInterrupt(atExit: () => void = () => {}, signals: readonly NodeJS.Signals[] = SIGNALS): Interrupt {
   const controller = new AbortController();
   const handle = (): void => {
     if (controller.signal.aborted) {
@@ -22,11 +22,11 @@ export function onInterrupt(atExit: () => void = () => {}): Interrupt {
     }
     controller.abort();
   };
-  for (const name of SIGNALS) process.on(name, handle);
+  for (const name of signals) process.on(name, handle);
   return {
     signal: controller.signal,
     stop: () => {
-      for (const name of SIGNALS) process.off(name, handle);
+      for (const name of signals) process.off(name, handle);
     },
   };
 }

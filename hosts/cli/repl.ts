@@ -7,11 +7,15 @@ import type { ResolvedConfig } from '../config/types.ts';
 import type { Edges } from '../environment.ts';
 import { newSessionId } from '../session-id.ts';
 import type { CommandContext } from './command.ts';
-import { findSession, OPEN_WAIT_MS, sessionFlags } from './continue.ts';
-import { hostEnvironment, loadTold, withHost } from './host.ts';
+import { findSession, OPEN_WAIT_MS, sessionFlags, tellOfMove } from './continue.ts';
+import { EXIT } from './exit-codes.ts';
+import { hostEnvironment, loadTold, warner, withHost } from './host.ts';
+import { onInterrupt } from './interrupt.ts';
 import { type OpenView, openView } from './open-view.ts';
 import { CLI_POLICIES } from './policy.ts';
-import { createPrompt } from './repl/prompt.ts';
+import { noteLines, noteOf } from './render/notes.ts';
+import { sanitise } from './render/sanitise.ts';
+import { createPrompt, type Prompt } from './repl/prompt.ts';
 import { runRepl } from './repl/repl.ts';
 import { withStore } from './store.ts';
 import { runTurn, terminalApprover } from './turn.ts';
@@ -22,6 +26,7 @@ async function startingPoint(context: CommandContext): Promise<{ header: Session
   if (id === undefined) return { header: undefined, config: await loadTold(context) };
   const { config } = await loadConfig({ env: context.env, cwd: context.cwd, flags });
   const header = await withStore(config, 'repl', (store) => findSession(store.sessions, id));
+  tellOfMove(context, header);
   return { header, config: await loadTold(context, sessionFlags(header, flags)) };
 }
 
@@ -33,31 +38,51 @@ async function createSession(composed: Composed, provider: string, model: string
   return id;
 }
 
+/** What is told between two turns, when no view is open: warnings alone. */
+function betweenTurns(context: CommandContext): Pick<OpenView, 'onEvent' | 'log'> {
+  const warn = warner(context);
+  return {
+    onEvent: (event) => {
+      const note = noteOf(event);
+      if (note?.warning) for (const line of noteLines(note)) warn(line);
+    },
+    log: (level, text) => {
+      if (level === 'warning' || level === 'error') warn(sanitise(text));
+    },
+  };
+}
+
+/** A prompt that gives nothing more once `quit` fired. */
+function endedBy(quit: AbortSignal, prompt: Prompt): Prompt {
+  return {
+    read: async (signal) => (quit.aborted ? undefined : prompt.read(signal ? AbortSignal.any([quit, signal]) : quit)),
+    close: prompt.close,
+  };
+}
+
 /** `odek repl`: turn after turn in one session. Each turn opens the session anew, so that what another process did is seen. */
 export async function run(context: CommandContext): Promise<number> {
   const { header, config } = await startingPoint(context);
   const environment = await hostEnvironment(context, config, 'terminal');
   const approver = await terminalApprover();
+  const idle = betweenTurns(context);
   let view: OpenView | undefined;
   const edges: Edges = {
     ...(approver && { approver }),
-    onEvent: (event) => view?.onEvent(event),
-    log: (level, text) => view?.log(level, text),
+    onEvent: (event) => (view ?? idle).onEvent(event),
+    log: (level, text) => (view ?? idle).log(level, text),
   };
-  const prompt = await createPrompt({
-    io: context.io,
-    historyFile: config.state.replHistory,
-    clock: createSystemClock(),
-    redact: createRedactor(config.secrets).text,
-    editing: context.env.TERM !== 'dumb',
-  });
-  const { provider, model } = { provider: environment.selection.id, model: environment.selection.model };
-  return withHost(CLI_POLICIES.repl, environment, edges, async (composed) => {
+  const { id: provider, model } = environment.selection;
+  // Ctrl-C ends a turn; a terminal that is closed ends the repl, and what its turn started with it.
+  const quit = onInterrupt(() => view?.close(), ['SIGTERM', 'SIGHUP']);
+  const talk = async (composed: Composed): Promise<number> => {
     // Made with the first turn, so that looking in and leaving leaves nothing behind.
     let id = header?.id;
-    const onTurn = async (task: string, signal: AbortSignal): Promise<void> => {
+    const onTurn = async (task: string, interrupted: AbortSignal): Promise<void> => {
+      const signal = AbortSignal.any([interrupted, quit.signal]);
       id ??= await createSession(composed, provider, model, environment.workspace);
       const session = await composed.root.store.sessions.open(id, { waitMs: OPEN_WAIT_MS }, signal);
+      await session.update({ listed: true, provider, model });
       const shown = openView(context, config, true);
       view = shown;
       try {
@@ -74,20 +99,30 @@ export async function run(context: CommandContext): Promise<number> {
       `folder    ${environment.workspace}`,
       `state     ${config.state.home}`,
     ];
-    try {
-      await runRepl({
-        prompt,
+    const kill = (): never => {
+      view?.close();
+      process.exit(EXIT.cancelled);
+    };
+    const prompt = endedBy(
+      quit.signal,
+      await createPrompt({
         io: context.io,
-        onTurn,
-        info,
-        kill: () => {
-          view?.close();
-          process.exit(130);
-        },
-      });
+        historyFile: config.state.replHistory,
+        clock: createSystemClock(),
+        redact: createRedactor(config.secrets).text,
+        editing: context.env.TERM !== 'dumb',
+      }),
+    );
+    try {
+      await runRepl({ prompt, io: context.io, onTurn, info, kill });
     } finally {
       prompt.close();
     }
-    return 0;
-  });
+    return quit.signal.aborted ? EXIT.cancelled : EXIT.ok;
+  };
+  try {
+    return await withHost(CLI_POLICIES.repl, environment, edges, talk);
+  } finally {
+    quit.stop();
+  }
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OpenAiServer } from '../../fakes/openai-server.ts';
@@ -169,6 +169,37 @@ describe.concurrent('odek repl from a pipe', PATIENT, () => {
         expect(stderr).not.toContain('\u001b');
         expect(said(server, 1)).toEqual(['first', 'answer 1', 'second \nhalf']);
       },
+    ));
+
+  it('ends with SIGTERM and SIGHUP, and the command of its turn with it', () =>
+    onStage(
+      () => ({ calls: [{ name: 'shell', arguments: { command: 'echo $$ > child; sleep 60' } }] }),
+      async ({ start, work, run }) => {
+        for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+          const running = start(['repl'], { input: 'wait\nnever asked\n' });
+          const child = await pidIn(join(work, 'child'));
+          running.child.kill(signal);
+          expect((await running.ended).code).toBe(130);
+          expect(isAlive(child)).toBe(false);
+          await rm(join(work, 'child'));
+        }
+        expect((await run(['session', 'list'])).stdout.match(/wait/g)).toHaveLength(2);
+      },
+      { config: { dangerous: { action: 'allow' } } },
+    ));
+
+  it('tells what a sink of events lost, though no turn is shown any more', () =>
+    onStage(
+      [{ text: 'answer 1' }],
+      async ({ run, state }) => {
+        const source =
+          "export default { port: 'event-sink', name: 'mine', create: () => ({ accept: async () => { throw 'no' }, close: async () => {} }) };";
+        await writeFile(join(state, 'mine.mjs'), source);
+        const { code, stderr } = await run(['repl'], { input: 'hello\n' });
+        expect(code).toBe(0);
+        expect(stderr).toMatch(/"mine" missed \d+ events/);
+      },
+      { config: { adapters: ['./mine.mjs'], sinks: { mine: {} } } },
     ));
 
   it('goes on with a session by its id', () =>

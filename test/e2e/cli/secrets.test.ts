@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pidIn } from '../support/processes.ts';
 import { OPERATOR_KEY, onStage, PATIENT, type Stage } from '../support/stage.ts';
 
 const ENV_KEY = 'canary-71d2b0c95e3a-environment';
@@ -63,20 +64,40 @@ describe.concurrent('a secret', PATIENT, () => {
       { config: ALLOW },
     ));
 
-  it('is not in the environment of a command', () =>
+  it('is not in the environment of a command, and hidden where a command digs it out', () =>
+    onStage(
+      [{ calls: [{ name: 'shell', arguments: { command: 'env; tr "\\0" "\\n" < /proc/$PPID/environ' } }] }, { text: 'done' }],
+      async ({ run, state, server }) => {
+        await writeFile(join(state, 'secrets.env'), `SERVICE_TOKEN=${FILE_KEY}\nHARMLESS_NAME=${FILE_KEY}-2\n`, { mode: 0o600 });
+        await run(['run', 'look'], { env: { OPENAI_API_KEY: ENV_KEY, MY_TOKEN: 'x', PLAIN: 'seen by odek alone' } });
+        const result: string = server.requests[1]?.body.messages.at(-1).content;
+        expect(result).toContain('PATH=');
+        expect(result).not.toContain('canary');
+        const [child = '', parent = ''] = result.split('OPENAI_API_KEY=');
+        expect(child).not.toContain('PLAIN=');
+        expect(parent).toMatch(/^\[REDACTED\]/);
+      },
+      { config: ALLOW },
+    ));
+
+  it('is not in the files of a run that was killed', () =>
     onStage(
       [
         {
-          calls: [{ name: 'shell', arguments: { command: 'env | sort > env.txt; cat /proc/$PPID/environ | tr "\\0" "\\n" > parent.txt' } }],
+          text: `I know ${ENV_KEY}`,
+          calls: [{ name: 'shell', arguments: { command: `echo ${FILE_KEY} $$ > /dev/null; echo $$ > child; sleep 60` } }],
         },
-        { text: 'done' },
       ],
-      async ({ run, state, work }) => {
-        await writeFile(join(state, 'secrets.env'), `SERVICE_TOKEN=${FILE_KEY}\nHARMLESS_NAME=${FILE_KEY}-2\n`, { mode: 0o600 });
-        await run(['run', 'look'], { env: { OPENAI_API_KEY: ENV_KEY, ODEK_API_KEY: ENV_KEY, MY_TOKEN: ENV_KEY, PLAIN: ENV_KEY } });
-        const child = await readFile(join(work, 'env.txt'), 'utf8');
-        expect(child).toContain('PATH=');
-        expect(child).not.toContain('canary');
+      async (stage) => {
+        const { start, state, work } = stage;
+        await writeFile(join(state, 'secrets.env'), `SERVICE_TOKEN=${FILE_KEY}\n`, { mode: 0o600 });
+        const running = start(['run', `with ${OPERATOR_KEY}`], { env: { OPENAI_API_KEY: ENV_KEY } });
+        const child = await pidIn(join(work, 'child'));
+        running.child.kill('SIGKILL');
+        await running.ended;
+        process.kill(-child, 'SIGKILL');
+        expect(await readdir(state)).toContain('odek.db-wal');
+        await expectNowhere(stage, [running.stdout, running.stderr], [ENV_KEY, FILE_KEY, OPERATOR_KEY]);
       },
       { config: ALLOW },
     ));

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pidIn, until } from '../support/processes.ts';
@@ -126,6 +126,30 @@ describe.concurrent('odek continue', PATIENT, () => {
         expect(await run(['continue', 'three'])).toMatchObject({ code: 0, stdout: 'answer 3\n' });
         expect((await holder.ended).code).toBe(0);
         expect(contents(server.requests[2]?.body.messages)).toEqual(['one', 'answer 1', 'two', 'answer 2', 'three']);
+      },
+    ));
+
+  it('works where it is called, and tells the person and the model when that is elsewhere', () =>
+    onStage(
+      ({ number }) => ({ text: `answer ${number}` }),
+      async ({ run, server, work }) => {
+        await run(['run', '--session', 'one']);
+        await mkdir(join(work, 'other'));
+        const moved = await run(['continue', 'two'], { cwd: join(work, 'other') });
+        expect(moved.stderr).toContain(`the session began in ${work}; it goes on in ${join(work, 'other')}`);
+        await run(['continue', 'three'], { cwd: join(work, 'other') });
+        await run(['continue', 'four']);
+        expect(contents(server.requests[3]?.body.messages)).toEqual([
+          'one',
+          'answer 1',
+          `The working directory is now: ${join(work, 'other')}`,
+          'two',
+          'answer 2',
+          'three',
+          'answer 3',
+          `The working directory is now: ${work}`,
+          'four',
+        ]);
       },
     ));
 
