@@ -9,8 +9,10 @@ import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
 import { type Agent, createAgent } from '../../../core/agent/agent.ts';
 import type { AgentSettings } from '../../../core/agent/settings.ts';
 import { toWireEvent } from '../../../core/events/wire.ts';
+import { createPlanDesk } from '../../../core/plan/desk.ts';
 import { createToolRegistry } from '../../../core/plugins/registry.ts';
 import { createRedactor } from '../../../core/redact/redactor.ts';
+import planTool from '../../../plugins/plan-tool/index.ts';
 import type { Approver } from '../../../ports/approval.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { RunEvent, WireEvent } from '../../../ports/event.ts';
@@ -31,6 +33,10 @@ export interface HarnessOptions {
   readonly approver?: Approver;
   readonly secrets?: readonly string[];
   readonly clock?: Clock;
+  /** Planning is on, with the plan tool and these limits. */
+  readonly planning?: { readonly maxSteps?: number; readonly maxRenderChars?: number };
+  /** Whether the effects that `tools` declare are believed. */
+  readonly trusted?: boolean;
 }
 
 export interface Harness {
@@ -68,6 +74,11 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   const requests: (readonly Message[])[] = [];
   const registry = createToolRegistry();
   for (const tool of options.tools ?? []) registry.registrar('test').register(tool);
+  const hash = createSha256();
+  const redactor = createRedactor(options.secrets ?? []);
+  const plans =
+    options.planning && createPlanDesk({ maxSteps: 12, maxRenderChars: 2000, hash, redact: redactor.json, ...options.planning });
+  if (plans) await planTool.apply({ tools: registry.registrar('plan-tool'), plan: plans }, {});
   const provider = remembering(options.provider ?? createScriptedProvider(options.steps ?? []), requests);
   const sessions = createMemorySessionStore({ clock });
   const agent = createAgent(
@@ -78,8 +89,10 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       fs: createDiskFileSystem({ root: workspace, stateDir: join(workspace, '.state') }),
       clock,
       ids: createRandomIds(),
-      hash: createSha256(),
-      redactor: createRedactor(options.secrets ?? []),
+      hash,
+      redactor,
+      ...(plans && { plans }),
+      isFirstParty: () => options.trusted === true,
       ...(options.approver && { approver: options.approver }),
       emit: (event) => events.push(event),
     },

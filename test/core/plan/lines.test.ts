@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PlanView } from '../../../ports/plan.ts';
 import { PLAN_LINES_CHARS, renderPlanLines } from '../../../core/plan/lines.ts';
+import type { PlanView } from '../../../ports/plan.ts';
 
 const plain = (text: string): string => text;
 const view = (steps: PlanView['steps'], changes: Partial<PlanView> = {}): PlanView => {
