@@ -1,15 +1,16 @@
 /**
- * `npm run bench [-- --only loop|start|events] [-- --rounds N]`: measures odek against a bare loop,
+ * `npm run bench [-- --only loop|start|events|endurance] [-- --rounds N]`: measures odek against a bare loop,
  * both in this run and on this machine, and prints the table of docs/performance.md.
  */
 import { parseArgs } from 'node:util';
+import { measureEndurance } from './endurance.bench.ts';
 import { measureEvents } from './events.ts';
 import { measureLoop } from './loop.ts';
 import { prepareBench, startModelServer } from './processes.ts';
 import { measureStart } from './start.ts';
 import { formatTable, isKept, type Row } from './table.ts';
 
-const SECTIONS = ['start', 'loop', 'events'] as const;
+const SECTIONS = ['start', 'loop', 'events', 'endurance'] as const;
 /** Whole processes for the figures of the start; the loop takes a fifth of it. */
 const ROUNDS = 21;
 
@@ -28,6 +29,7 @@ const model = await startModelServer();
 try {
   if (wants('start')) rows.push(...(await measureStart(bench, model, rounds)));
   if (wants('loop')) rows.push(...(await measureLoop(bench, model, Math.max(1, Math.round(rounds / 5)))));
+  if (wants('endurance')) rows.push(...(await measureEndurance(bench, model, Math.max(1, Math.round(rounds / 5)))));
   if (wants('events')) rows.push(...(await measureEvents(Math.max(1, Math.round(rounds / 5)))));
 } finally {
   await model.stop();

@@ -1,6 +1,7 @@
 /**
  * The model of the benchmarks, in a process of its own so that it costs the measured one nothing.
- * Answers each request with a short text and a `read_file` call, and the last one without a call.
+ * Answers each request with a short text and a `read_file` call, and the last one without a call. A
+ * request without tools is a call beside the run: it gets a short digest and is not counted.
  *
  *   node model-server.ts
  *
@@ -39,7 +40,17 @@ function reply(response: ServerResponse, last: boolean): void {
   response.end(parts.join(''));
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, bytes: number): void {
+function replyBeside(response: ServerResponse): void {
+  const message = { role: 'assistant', content: 'Task:\n- read the pages\nDone:\n- read the pages so far\nNext:\n- read on' };
+  const usage = { prompt_tokens: 1000, completion_tokens: 20, total_tokens: 1020 };
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ id: 'side', object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }));
+}
+
+/** Tools stand behind the messages, so the end of a body tells whether there are any. */
+const END_BYTES = 65_536;
+
+function answer(request: IncomingMessage, response: ServerResponse, bytes: number, end: Buffer): void {
   const url = new URL(request.url ?? '/', 'http://127.0.0.1');
   if (url.pathname === '/script') {
     iterations = Number(url.searchParams.get('iterations'));
@@ -48,6 +59,8 @@ function answer(request: IncomingMessage, response: ServerResponse, bytes: numbe
     response.end();
   } else if (url.pathname === '/seen') {
     response.end(JSON.stringify({ requests, firstByteAt, firstRequestBytes }));
+  } else if (!end.includes('],"tools":[')) {
+    replyBeside(response);
   } else {
     requests += 1;
     if (requests === 1) firstRequestBytes = bytes;
@@ -58,10 +71,12 @@ function answer(request: IncomingMessage, response: ServerResponse, bytes: numbe
 const server = createServer((request, response) => {
   if (request.url?.endsWith('/chat/completions') && firstByteAt === 0) firstByteAt = now();
   let bytes = 0;
+  let end: Buffer = Buffer.alloc(0);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
+    end = Buffer.concat([end, chunk]).subarray(-END_BYTES);
   });
-  request.on('end', () => answer(request, response, bytes));
+  request.on('end', () => answer(request, response, bytes, end));
 });
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`));
 // The parent holds our stdin: when it goes, so do we.

@@ -26,3 +26,5 @@ export { schemaValidatorSuite } from './schema-validator.suite.ts';
 export type { SessionStoreHarness } from './session-store.suite.ts';
 export { sessionStoreSuite } from './session-store.suite.ts';
 export type { BrokenAdapter, ContractCase, ContractSuite } from './suite.ts';
+export type { UsageStoreHarness } from './usage-store.suite.ts';
+export { usageStoreSuite } from './usage-store.suite.ts';
