@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimateMessage } from '../../../core/budget/estimate.ts';
@@ -6,6 +7,12 @@ import { addToTally, readWarning, WARNING_MAX_TOKENS, warningText } from '../../
 const NONE = { groups: 0, results: 0, tools: [] };
 
 describe('the warning', () => {
+  it('reads as the documentation shows it', () => {
+    const page = readFileSync(new URL('../../../docs/context.md', import.meta.url), 'utf8');
+    const tally = { groups: 12, results: 5, tools: ['read_file', 'shell'] };
+    expect(page).toContain(`\n${warningText(tally, { survival: false, digest: true })}\n`);
+  });
+
   it('says what went, which tools were called, and where the rest is', () => {
     const tally = addToTally(NONE, { groups: 12, results: 1, tools: ['shell', 'glob', 'shell'] });
     expect(warningText(tally, { survival: false, digest: true })).toBe(
