@@ -11,7 +11,18 @@ import type { SessionWriter } from '../../ports/session.ts';
 import type { PlanDesk } from '../plan/desk.ts';
 import type { ToolRegistry } from '../plugins/registry.ts';
 import type { Redactor } from '../redact/redactor.ts';
-import type { VerifySettings } from '../verification/verification-stage.ts';
+
+/** The verification pass, chosen by the operator alone. */
+export interface VerifySettings {
+  /** `hint`: a failing answer goes back to the model. `strict`: it is shipped, marked, at once. */
+  readonly mode: 'hint' | 'strict';
+  /** Another model of the same provider judges; the run's own when absent. */
+  readonly model?: string;
+  /** Answers that may be sent back in a run, 1 to 3. */
+  readonly maxCycles: number;
+  /** Output tokens of a verdict. */
+  readonly maxTokens: number;
+}
 
 /** What a run is made with. All of it is live objects behind ports; core makes none of them. */
 export interface AgentDeps {

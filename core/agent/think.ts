@@ -1,7 +1,7 @@
 import type { CallSpeed } from '../../ports/event.ts';
-import type { FinishReason, ModelEvent, ModelRequest } from '../../ports/llm.ts';
+import type { ModelEvent, ModelRequest } from '../../ports/llm.ts';
 import { ProviderError } from '../../ports/llm.ts';
-import type { AssistantMessage, ToolCall, Usage } from '../../ports/message.ts';
+import type { AssistantMessage, Usage } from '../../ports/message.ts';
 import type { JournalRecord } from '../../ports/session.ts';
 import type { ModelReservation } from '../budget/budget.ts';
 import { estimateMessage, estimateRequest } from '../budget/estimate.ts';
@@ -10,20 +10,11 @@ import type { Redactor } from '../redact/redactor.ts';
 import { createRedactedStream } from '../redact/stream.ts';
 import { withSafeNames } from './call-names.ts';
 import { measured, type RunState, tokensPerSecond } from './state.ts';
+import type { Thought } from './thought.ts';
+
+export type { Thought } from './thought.ts';
 
 type ModelResponse = Extract<ModelEvent, { type: 'response' }>;
-
-/** What one think step decided. */
-export interface Thought {
-  /** Redacted: what is stored, shown and sent back. */
-  readonly message: AssistantMessage;
-  /** As the model wrote them: what is executed. */
-  readonly calls: readonly ToolCall[];
-  readonly finish: FinishReason;
-  readonly speed: CallSpeed;
-  /** Not stored yet: the message and what it cost, in one commit with what follows from it. */
-  readonly records: readonly JournalRecord[];
-}
 
 /** Output that is reserved when neither a setting nor the model's own cap is known (DECISIONS 43). */
 const UNKNOWN_OUTPUT_CAP = 4096;

@@ -1,5 +1,6 @@
 import { hasCode } from '../../ports/errors.ts';
 import type { Message } from '../../ports/message.ts';
+import type { VerifySettings } from '../agent/settings.ts';
 import { sideCall } from '../agent/side-call.ts';
 import type { AnswerVerdict, Stage } from '../agent/stage.ts';
 import type { RunState } from '../agent/state.ts';
@@ -7,18 +8,6 @@ import { estimateMessage } from '../budget/estimate.ts';
 import { wrapUntrusted } from '../untrusted/wrapper.ts';
 import { evidenceFor } from './evidence.ts';
 import { parseVerdict, type Verdict } from './verdict.ts';
-
-/** The verification pass, chosen by the operator alone. */
-export interface VerifySettings {
-  /** `hint`: a failing answer goes back to the model. `strict`: it is shipped, marked, at once. */
-  readonly mode: 'hint' | 'strict';
-  /** Another model of the same provider judges; the run's own when absent. */
-  readonly model?: string;
-  /** Answers that may be sent back in a run, 1 to 3. */
-  readonly maxCycles: number;
-  /** Output tokens of a verdict. */
-  readonly maxTokens: number;
-}
 
 /** Stands before an answer that did not pass. */
 export const UNVERIFIED_PREFIX = '[Verification failed — answer returned unverified]';
