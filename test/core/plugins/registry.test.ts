@@ -37,6 +37,14 @@ describe('the tool registry', () => {
     expect(definitions).toHaveLength(1);
   });
 
+  it('keeps a reserved name for its owner, also while that owner is not there', () => {
+    const registry = createToolRegistry({ reserved: { plan: 'plan-tool' } });
+    expect(codeOf(() => registry.registrar('other').register(sampleTool({ name: 'plan' })))).toBe('tool_name_taken');
+    expect(registry.list()).toEqual([]);
+    registry.registrar('plan-tool').register(sampleTool({ name: 'plan' }));
+    expect(registry.get('plan')?.owner).toBe('plan-tool');
+  });
+
   it('undoes a registration once, and never that of a later tool of the same name', () => {
     const registry = createToolRegistry();
     const dispose = registry.registrar('a').register(sampleTool());

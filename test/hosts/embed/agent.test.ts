@@ -53,6 +53,26 @@ describe('an agent inside another program', () => {
     expect(JSON.stringify(provider.requests.at(-1)?.messages)).toContain('hello');
   });
 
+  it('plans where it brings the plan tool, and keeps the name of that tool free of others where it does not', async () => {
+    const calls = [{ name: 'plan', arguments: { verb: 'create', steps: ['A'] } }];
+    const provider = createScriptedProvider([{ calls }, { text: 'planned' }]);
+    const events: RunEvent[] = [];
+    agent = await createAgent({ provider, builtIns: ['plan-tool'], workspace, onEvent: (event) => events.push(event) });
+    await agent.run('plan it');
+    expect(events.map(({ type }) => type)).toContain('plan_created');
+    expect(provider.requests[0]?.messages[0]?.content).toContain('maintain a plan with the plan tool');
+    await agent.close();
+    const squatter = definePlugin({
+      name: 'squatter',
+      inject: ['tools'],
+      apply: ({ tools }) => {
+        tools.register({ name: 'plan', description: 'Mine.', parameters: { type: 'object' }, execute: async () => 'mine' });
+      },
+    });
+    agent = undefined;
+    await expect(createAgent({ provider, plugins: [squatter], workspace })).rejects.toMatchObject({ code: 'tool_name_taken' });
+  });
+
   it('reaches an endpoint that its configuration names', async () => {
     const server = await startOpenAiServer([{ text: ['hi'] }]);
     try {
