@@ -1,0 +1,41 @@
+import type { DangerClass } from '../../ports/approval.ts';
+import type { ShellParser, ShellScript } from '../../ports/shell-grammar.ts';
+import type { Field } from './fields.ts';
+import type { Place } from './place.ts';
+import type { Scope } from './scope.ts';
+
+/** What only the file system can answer about a command. All paths are absolute. */
+export type Check =
+  /** Does the path lead out of the working directory, or to a credential? */
+  | { readonly kind: 'path'; readonly path: string; readonly use: 'read' | 'write' }
+  /** Is there a credential file among everything below? */
+  | { readonly kind: 'sweep'; readonly path: string; readonly hidden: boolean }
+  /** Was this script read whole in this session? */
+  | { readonly kind: 'script'; readonly path: string }
+  /** Would git run something that the repository at this place names? */
+  | { readonly kind: 'repository'; readonly path: string };
+
+/** Where the parts of a classification put what they find, and how they look into what is nested. */
+export interface Inspection {
+  readonly place: Place;
+  readonly parse: ShellParser;
+  add(cls: DangerClass, reason: string): void;
+  ask(check: Check): void;
+  /** A command at a command position, for the denylist. */
+  ran(argv: readonly Field[]): void;
+  /** Books one unit of work. False: the bound is reached, which is a finding. */
+  spend(): boolean;
+  /** Goes one payload deeper, unless that is too deep, which is a finding. */
+  nested(look: () => void): void;
+  /** A program with its arguments. Gives what it prints, as far as that can be known. */
+  command(argv: readonly Field[], scope: Scope, stdin: Field | undefined): Field;
+  /** A command line inside of a command. */
+  line(text: string, scope: Scope, stdin: Field | undefined): void;
+  script(script: ShellScript, scope: Scope, stdin: Field | undefined): Field;
+}
+
+/** Simple commands, expansions and payloads looked at for one line. */
+export const MAX_WORK = 20_000;
+/** Payloads inside of payloads (`sh -c 'sh -c …'`, functions, substitutions). */
+export const MAX_PAYLOADS = 40;
+export const MAX_CHECKS = 256;

@@ -1,0 +1,171 @@
+import type { Field } from './fields.ts';
+import type { Inspection } from './findings.ts';
+import { matchesPattern } from './pattern.ts';
+import { absolute, folderOf, isWithin, type Place, RUN_TIME, zoneOf } from './place.ts';
+import type { Scope } from './scope.ts';
+import { isCredential, isPersistent } from './sensitive.ts';
+
+/** The absolute paths that a word can mean; none when that is only known at run time. */
+export function pathsOf(field: Field, scope: Scope): readonly string[] {
+  if (field.text.includes(RUN_TIME) || field.text === '') return [];
+  if (field.text.startsWith('/')) return [absolute(field.text, '/')];
+  return scope.folders.map((folder) => absolute(field.text, folder));
+}
+
+/** Content of a file is read (`list`: only what is there). */
+export function judgeRead(field: Field, scope: Scope, inspection: Inspection, use: 'read' | 'list' = 'read'): void {
+  if (field.text === '-' || field.text === '') return;
+  const paths = pathsOf(field, scope);
+  if (paths.length === 0) {
+    inspection.add('system_write', 'it reads a path that is only known at run time');
+    return;
+  }
+  for (const path of paths) judgeReadAt(path, field, use, inspection);
+}
+
+function judgeReadAt(path: string, { glob }: Field, use: 'read' | 'list', inspection: Inspection): void {
+  const zone = zoneOf(path, inspection.place);
+  if (zone === 'harmless') return;
+  if (use === 'read' && isCredential(path, glob)) {
+    inspection.add('system_write', `${path} ${glob ? 'can match' : 'is'} a credential file`);
+    return;
+  }
+  if (zone !== 'workspace' && zone !== 'temp') {
+    inspection.add('system_write', `${path} is outside the working directory`);
+    return;
+  }
+  inspection.ask({ kind: 'path', path: glob ? stableFolder(path) : path, use: 'read' });
+}
+
+/** Everything below a folder is read. */
+export function judgeSweep(field: Field, scope: Scope, inspection: Inspection, hidden: boolean): void {
+  judgeRead(field, scope, inspection, 'list');
+  for (const path of pathsOf(field, scope)) {
+    if (isCredential(path, field.glob)) inspection.add('system_write', `${path} is a credential file`);
+    if (zoneOf(path, inspection.place) === 'workspace') inspection.ask({ kind: 'sweep', path: stableFolder(path), hidden });
+  }
+}
+
+/** The path up to its first wildcard. */
+function stableFolder(path: string): string {
+  const wild = path.search(/[*?[]/);
+  return wild < 0 ? path : folderOf(path.slice(0, wild + 1));
+}
+
+/** A file is made or changed. `content` is what it will hold, where that is known. */
+export function judgeWrite(field: Field, scope: Scope, inspection: Inspection, content?: string): void {
+  if (field.text === '') return;
+  const paths = pathsOf(field, scope);
+  if (paths.length === 0) {
+    inspection.add('unknown', 'it writes a path that is only known at run time');
+    return;
+  }
+  for (const path of paths) judgeWriteAt(path, field, inspection, content);
+}
+
+function judgeWriteAt(path: string, field: Field, inspection: Inspection, content: string | undefined): void {
+  const { place } = inspection;
+  const network = /^\/dev\/(?:tcp|udp)\//i.exec(path);
+  if (network) {
+    inspection.add('network_egress', `${path} is a connection`);
+    inspection.add('network_upload', `${path} is a connection`);
+    return;
+  }
+  if (isPersistent(path, place, content)) inspection.add('persistence', `${path} makes something run later`);
+  switch (zoneOf(path, place)) {
+    case 'harmless':
+      return;
+    case 'workspace':
+    case 'temp':
+      inspection.ask({ kind: 'path', path: field.glob ? stableFolder(path) : path, use: 'write' });
+      {
+        inspection.add('local_write', `it writes ${path}`);
+        return;
+      }
+    case 'disk': {
+      inspection.add('blocked', `it overwrites the disk ${path}`);
+      return;
+    }
+    case 'root':
+    case 'wrecking':
+      inspection.add('system_write', `${path} is outside the working directory`);
+      {
+        inspection.add('destructive', `${path} belongs to the system`);
+        return;
+      }
+    case 'outside': {
+      inspection.add('system_write', `${path} is outside the working directory`);
+      return;
+    }
+  }
+}
+
+/** A file, or with `recursive` everything below it, goes away. */
+export function judgeDelete(field: Field, recursive: boolean, scope: Scope, inspection: Inspection): void {
+  if (field.text === '') return;
+  if (isRoot(field) && recursive) {
+    inspection.add('blocked', 'it deletes the whole file system');
+    return;
+  }
+  const paths = pathsOf(field, scope);
+  if (paths.length === 0) {
+    inspection.add('unknown', 'it deletes a path that is only known at run time');
+    return;
+  }
+  for (const path of paths) judgeDeleteAt(path, recursive, field, inspection);
+}
+
+/** `/`, `/*`, `//.`, `/..`: the whole file system, also where a run-time piece may be empty. */
+function isRoot({ text }: Field): boolean {
+  return text.startsWith('/') && /^\/+(?:\.{0,2}\/+)*(?:\.{1,2}|\*+|\.?\*|\[.*\]\*?|\?\*)?$/.test(text);
+}
+
+function judgeDeleteAt(path: string, recursive: boolean, field: Field, inspection: Inspection): void {
+  const { place } = inspection;
+  if (path === '/' && recursive) {
+    inspection.add('blocked', 'it deletes the whole file system');
+    return;
+  }
+  const broad = broadTarget(path, place);
+  if (broad !== undefined) inspection.add('destructive', broad);
+  const zone = zoneOf(path, place);
+  if (zone === 'harmless') return;
+  if (zone !== 'workspace' && zone !== 'temp') {
+    inspection.add('system_write', `${path} is outside the working directory`);
+    if (recursive || zone === 'wrecking' || zone === 'disk' || zone === 'root') inspection.add('destructive', `it deletes ${path}`);
+    return;
+  }
+  inspection.ask({ kind: 'path', path: field.glob ? stableFolder(path) : folderOf(path), use: 'write' });
+  inspection.add('local_write', `it deletes ${path}`);
+}
+
+/** Why a target is too broad to delete, if it is. */
+function broadTarget(path: string, place: Place): string | undefined {
+  const lower = path.toLowerCase();
+  const folder = lower.slice(lower.lastIndexOf('/') + 1);
+  // A pattern that takes everything stands for the folder it is in; `.*` also finds `..` in some shells.
+  const all = /^[*?.[\]!^]*\*[*?.[\]!^]*$/.test(folder) || folder === '?' || folder === '??';
+  const meant = all ? folderOf(path) : path;
+  const kept = [place.workspace, ...(place.home === undefined ? [] : [place.home]), ...place.tempDirs].map((each) => absolute(each, '/'));
+  for (const each of kept) if (isWithin(each.toLowerCase(), meant.toLowerCase())) return `it deletes ${meant} and all that is in it`;
+  if (matchesPattern(folder, '.git') && !all) return `it deletes the history ${path}`;
+  return undefined;
+}
+
+/** A script or program file is executed. */
+export function judgeScript(field: Field, scope: Scope, inspection: Inspection): void {
+  inspection.add('code_execution', `it runs ${shown(field)}`);
+  const paths = pathsOf(field, scope);
+  if (paths.length === 0) {
+    inspection.add('unknown', 'it runs a file that is only known at run time');
+    return;
+  }
+  for (const path of paths) {
+    if (zoneOf(path, inspection.place) === 'harmless') continue;
+    inspection.ask({ kind: 'script', path });
+  }
+}
+
+export function shown({ text }: Field): string {
+  return text.replaceAll(RUN_TIME, '…').slice(0, 120);
+}

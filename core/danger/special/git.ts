@@ -1,0 +1,81 @@
+import { type Field, isKnown } from '../fields.ts';
+import { judgeArguments, judgeOperands, judgeOptions, judgeRole } from '../judge-arguments.ts';
+import { readArguments } from '../options.ts';
+import { pathsOf, shown } from '../paths.ts';
+import { GIT_GLOBALS, PLAIN_GIT_KEYS } from '../programs/git.ts';
+import type { ProgramRule } from '../rules.ts';
+import type { Call, Special } from './call.ts';
+
+/** Verbs that run nothing of the repository and need none. */
+const NEEDS_NO_REPOSITORY = new Set(['help', 'version', 'check-ref-format', 'var']);
+
+export const git: Special = (call) => {
+  const { args, scope, inspection, rule } = call;
+  const globals = readArguments(args, GIT_GLOBALS, true);
+  judgeOptions('git', GIT_GLOBALS, globals, scope, inspection);
+  if (globals.open) inspection.add('unknown', 'an argument of git is only known at run time');
+  for (const option of globals.options) {
+    if (option.strange) inspection.add('unknown', `git has an option that is not known: ${option.name}`);
+    if (option.name === '-c') judgeSetting(option.value, call);
+  }
+  const [verb, ...rest] = globals.operands;
+  if (verb === undefined) return undefined;
+  const inner = rule.verbs !== undefined && Object.hasOwn(rule.verbs, verb.text) ? rule.verbs[verb.text] : undefined;
+  if (inner === undefined) {
+    inspection.add('unknown', `git ${shown(verb)} is not known, and may be an alias`);
+    return undefined;
+  }
+  judgeVerb(verb.text, inner, rest, call);
+  if (!NEEDS_NO_REPOSITORY.has(verb.text)) askForRepositories(globals.options, call);
+  return undefined;
+};
+
+function judgeSetting(value: Field | undefined, { inspection }: Call): void {
+  const text = value?.text.toLowerCase() ?? '';
+  const plain = value !== undefined && isKnown(value) && PLAIN_GIT_KEYS.some((key) => text.startsWith(key));
+  if (!plain) inspection.add('code_execution', 'git -c can name a program to run');
+}
+
+function judgeVerb(verb: string, rule: ProgramRule, args: readonly Field[], call: Call): void {
+  const { scope, inspection } = call;
+  const name = `git ${verb}`;
+  if (rule.verbs === undefined) {
+    const given = judgeArguments(name, rule, args, scope, inspection);
+    if (verb === 'push' && given.operands.some(({ text }) => /^[+:]/.test(text)))
+      inspection.add('system_write', 'git push overwrites or deletes a branch');
+    judgePaths(verb, given.operands, call);
+    if (verb === 'rebase' && given.options.some(({ name: option }) => /^(?:-x|--exec|-i|--interactive)/.test(option)))
+      inspection.add('code_execution', 'git rebase runs commands');
+    return;
+  }
+  const given = readArguments(args, rule, true);
+  judgeOptions(name, rule, given, scope, inspection);
+  const [inner, ...rest] = given.operands;
+  const innerRule = inner !== undefined && Object.hasOwn(rule.verbs, inner.text) ? rule.verbs[inner.text] : undefined;
+  if (innerRule !== undefined && inner !== undefined) {
+    const line = innerRule.operands === 'line';
+    judgeArguments(`${name} ${inner.text}`, line ? { ...innerRule, operands: 'value' } : innerRule, rest, scope, inspection);
+    if (line) judgeRole('line', { text: rest.map(({ text }) => text).join(' '), glob: false, made: true }, name, scope, inspection);
+    return;
+  }
+  for (const cls of rule.bare ?? ['unknown']) inspection.add(cls, `${name} ${inner === undefined ? 'does' : shown(inner)}`);
+}
+
+/** Operands of looking verbs are revisions or paths; only a path that leads out matters. */
+function judgePaths(verb: string, operands: readonly Field[], { scope, inspection }: Call): void {
+  if (!['diff', 'add', 'grep', 'apply', 'blame', 'log', 'show'].includes(verb)) return;
+  const outside = operands.filter(({ text }) => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text) && !text.includes(':'));
+  judgeOperands(`git ${verb}`, { operands: 'read' }, { options: [], operands: outside, open: false }, scope, inspection);
+}
+
+/** Hooks, filters and the like of the repository run with the verb. */
+function askForRepositories(
+  options: readonly { readonly name: string; readonly value: Field | undefined }[],
+  { scope, inspection }: Call,
+): void {
+  const folder = options.find((option) => option.name === '-C')?.value;
+  const paths = folder === undefined ? scope.folders : pathsOf(folder, scope);
+  if (paths.length === 0 || options.filter((option) => option.name === '-C').length > 1)
+    inspection.add('code_execution', 'nobody knows in which repository git works');
+  for (const path of paths) inspection.ask({ kind: 'repository', path });
+}

@@ -1,0 +1,44 @@
+import type { SpecialRule } from '../rules.ts';
+import { alias, declare, evaluate, readVariables, set, source, trap, unset } from './builtins.ts';
+import type { Special } from './call.ts';
+import { chmod, copy, dd, environment, processes, remove, tar } from './files.ts';
+import { find, xargs } from './finding.ts';
+import { git } from './git.ts';
+import { curl, remoteCopy } from './network.ts';
+import { shell } from './shell.ts';
+import { awk, base64, cat, changeFolder, echo, grep, jq, printf, sed, test } from './text.ts';
+
+/** What the data of a program cannot say. */
+export const SPECIAL: Readonly<Record<SpecialRule, Special>> = {
+  alias,
+  awk,
+  base64,
+  cat,
+  cd: changeFolder,
+  chmod,
+  copy,
+  curl,
+  dd,
+  declare,
+  echo,
+  env: environment,
+  eval: evaluate,
+  find,
+  git,
+  grep,
+  jq,
+  printf,
+  ps: processes,
+  read: readVariables,
+  'remote-copy': remoteCopy,
+  rm: remove,
+  sed,
+  set,
+  shell,
+  source,
+  tar,
+  test,
+  trap,
+  unset,
+  xargs,
+};

@@ -1,0 +1,49 @@
+import { isKnown, literal } from '../fields.ts';
+import { judgeArguments, judgeRole } from '../judge-arguments.ts';
+import { judgeRead, judgeWrite } from '../paths.ts';
+import type { Special } from './call.ts';
+
+const READING_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const SECRET_HEADER =
+  /^(?:authorization|proxy-authorization|cookie|x-api-key|x-auth|api-key|x-amz|private-token|.*token|.*secret|.*api[-_]?key)\s*:/i;
+
+/** `curl` and `wget`: what is asked for, and what leaves the machine with the question. */
+export const curl: Special = (call) => {
+  const { name, rule, args, scope, inspection } = call;
+  inspection.add('network_egress', `${name} reaches another machine`);
+  const { options, operands } = judgeArguments(name, rule, args, scope, inspection);
+  for (const { name: option, value } of options) {
+    if (value === undefined) continue;
+    if ((option === '-X' || option === '--method') && (!isKnown(value) || !READING_METHODS.has(value.text.toUpperCase())))
+      inspection.add('network_upload', `${name} uses the method ${value.text.slice(0, 20).replaceAll('\0', '…')}, which changes something`);
+    if (option === '-H' || option === '--header') judgeHeader(call, value.text);
+    if (option === '-w' && /%output\{/.test(value.text)) inspection.add('unknown', 'curl -w writes a file');
+  }
+  for (const operand of operands) judgeRole('address', operand, name, scope, inspection);
+  return undefined;
+};
+
+function judgeHeader({ inspection, scope, name }: Parameters<Special>[0], header: string): void {
+  if (header.startsWith('@')) {
+    inspection.add('network_upload', `${name} sends a file as headers`);
+    judgeRead(literal(header.slice(1)), scope, inspection);
+  } else if (!isKnown(literal(header)) || SECRET_HEADER.test(header))
+    inspection.add('network_upload', `${name} sends a header that can hold a secret`);
+}
+
+/** `rsync` and `scp`: the last operand is written, `host:path` is another machine. */
+export const remoteCopy: Special = ({ name, rule, args, scope, inspection }) => {
+  const { operands } = judgeArguments(name, rule, args, scope, inspection);
+  const isRemote = (text: string): boolean => /^[^/]*:/.test(text) || /^(?:rsync|scp|sftp|ssh):\/\//.test(text);
+  const target = operands.at(-1);
+  for (const source of operands.slice(0, -1)) {
+    if (isRemote(source.text)) inspection.add('network_egress', `${name} gets files from another machine`);
+    else judgeRead(source, scope, inspection);
+  }
+  if (target === undefined) return undefined;
+  if (isRemote(target.text)) {
+    inspection.add('network_egress', `${name} reaches another machine`);
+    inspection.add('network_upload', `${name} sends files to another machine`);
+  } else if (operands.length > 1) judgeWrite(target, scope, inspection);
+  return undefined;
+};
