@@ -9,11 +9,15 @@ import type { Ids } from '../ports/ids.ts';
 import type { LlmProvider } from '../ports/llm.ts';
 import type { LoadedAdapters } from './adapters.ts';
 import type { Edges, HostEnvironment } from './environment.ts';
+import { withWindows } from './model-windows.ts';
 
 const MAX_RESPONSE_BYTES = 50 * 1024 * 1024;
 
+/** What making a provider needs to know of a host. */
+export type ProviderEnvironment = Pick<HostEnvironment, 'config' | 'selection' | 'replayFile' | 'recordFile'>;
+
 /** The client that reaches the configured endpoint and nothing else (DECISIONS 13). */
-function endpointClient({ selection }: HostEnvironment) {
+function endpointClient({ selection }: ProviderEnvironment) {
   return createHttpClient({
     mode: 'operator',
     allowHosts: selection.base_url === undefined ? [] : [hostPort(new URL(selection.base_url))],
@@ -21,17 +25,25 @@ function endpointClient({ selection }: HostEnvironment) {
 }
 
 /** The options object of odek's own formats. */
-function ownOptions({ selection }: HostEnvironment): Record<string, unknown> {
+function ownOptions({ selection, config }: ProviderEnvironment): Record<string, unknown> {
+  const own = config.providers[selection.id];
+  if (selection.format === 'local') return { ...own?.options };
   return {
     id: selection.id,
     ...(selection.base_url !== undefined && { base_url: selection.base_url }),
     ...(selection.api_key !== undefined && { api_key: selection.api_key }),
     ...(!selection.include_reasoning && { include_reasoning: false }),
+    ...(selection.format === 'openai' && {
+      ...(own?.dialect !== undefined && { dialect: own.dialect }),
+      ...(own?.done_without_finish !== undefined && { done_without_finish: own.done_without_finish }),
+      ...(own?.reasoning_replay !== undefined && { reasoning_replay: own.reasoning_replay }),
+    }),
+    ...(selection.format === 'anthropic' && { thinking_budget: config.thinking_budget, prompt_caching: config.prompt_caching }),
   };
 }
 
 /** What an adapter of the operator's gets: its `options` first, then what was resolved. */
-function outsideOptions({ selection, config }: HostEnvironment): Record<string, unknown> {
+function outsideOptions({ selection, config }: ProviderEnvironment): Record<string, unknown> {
   return {
     ...config.providers[selection.id]?.options,
     model: selection.model,
@@ -41,15 +53,15 @@ function outsideOptions({ selection, config }: HostEnvironment): Record<string, 
 }
 
 /** A recording, one of odek's own formats, or an adapter of the operator's, in this order. */
-async function makeProvider(environment: HostEnvironment, adapters: LoadedAdapters, services: AdapterServices): Promise<LlmProvider> {
+async function makeProvider(environment: ProviderEnvironment, adapters: LoadedAdapters, services: AdapterServices): Promise<LlmProvider> {
   const { selection, replayFile } = environment;
   if (replayFile !== undefined) {
     const { default: replay } = await PROVIDERS.replay();
     return replay.create({ file: replayFile }, services);
   }
-  if (selection.format === 'openai') {
-    const { default: openai } = await PROVIDERS.openai();
-    return openai.create(ownOptions(environment), services);
+  if (selection.format !== undefined) {
+    const { default: own } = await PROVIDERS[selection.format]();
+    return own.create(ownOptions(environment), services);
   }
   const outside = adapters.providers.get(selection.id);
   if (!outside) {
@@ -73,12 +85,12 @@ async function recorded(
 
 /** The provider of this host, recorded where `--record` asks for it, behind core's guard. */
 export async function createProvider(
-  environment: HostEnvironment,
+  environment: ProviderEnvironment,
   adapters: LoadedAdapters,
   redactor: Redactor,
   clock: Clock,
   ids: Ids,
-  edges: Edges,
+  edges: Pick<Edges, 'provider' | 'log'>,
 ): Promise<LlmProvider> {
   const http = endpointClient(environment);
   const services: AdapterServices = { clock, http, log: edges.log };
@@ -94,11 +106,11 @@ export async function createProvider(
     onRetry: ({ attempt, delayMs, error }) =>
       edges.log('warning', `the model call failed (${error.code}); try ${attempt + 1} in ${Math.round(delayMs / 100) / 10} s`),
   });
+  const known = withWindows(guarded, { configured: llm.context_window, clock });
   return {
-    ...guarded,
-    limits: (model) => ({ ...guarded.limits(model), ...(llm.context_window > 0 && { contextWindow: llm.context_window }) }),
+    ...known,
     close: async () => {
-      await guarded.close();
+      await known.close();
       await http.close();
     },
   };

@@ -103,6 +103,7 @@ export function recordProvider(provider: LlmProvider, { file, redact, delays = t
       }
     },
     limits: (model) => provider.limits(model),
+    ...(provider.models && { models: (signal: AbortSignal) => provider.models?.(signal) ?? Promise.resolve([]) }),
     async close() {
       await lastWrite.catch(() => undefined);
       await provider.close();

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import { CancelledError, DeadlineError } from '../../ports/errors.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { LlmProvider, ModelEvent, ModelRequest } from '../../ports/llm.ts';
+import type { LlmProvider, ModelEvent, ModelInfo, ModelRequest } from '../../ports/llm.ts';
 import { ProviderError } from '../../ports/llm.ts';
 import { createReplyCheck } from './provider-reply.ts';
 import { retryDelayMs, toGuardedError } from './provider-retry.ts';
@@ -47,8 +47,32 @@ export function guardProvider(provider: LlmProvider, options: ProviderGuardOptio
     name: provider.name,
     stream: (request, signal) => streamGuarded(provider, request, signal, options),
     limits: (model) => provider.limits(model),
+    ...(provider.models && { models: (signal) => listGuarded(provider, signal, options) }),
     close: () => provider.close(),
   };
+}
+
+/** One question without a retry: nobody's work depends on the answer. */
+async function listGuarded(
+  provider: LlmProvider,
+  signal: AbortSignal,
+  { clock, requestTimeoutMs }: ProviderGuardOptions,
+): Promise<readonly ModelInfo[]> {
+  const attempt = new AbortController();
+  const listing = async function* (): AsyncGenerator<readonly ModelInfo[]> {
+    yield (await provider.models?.(attempt.signal)) ?? [];
+  };
+  try {
+    const next = await nextWithin(listing(), { clock, signal, timeoutMs: requestTimeoutMs });
+    if (next.kind === 'aborted') throw new CancelledError(`the question to ${provider.name} was cancelled`);
+    if (next.kind === 'timeout')
+      throw new DeadlineError(`${provider.name} did not list its models within ${requestTimeoutMs} ms`, { limit: requestTimeoutMs });
+    return next.kind === 'value' ? next.value : [];
+  } catch (error) {
+    throw toGuardedError(error, provider.name, signal.aborted);
+  } finally {
+    attempt.abort();
+  }
 }
 
 interface Call {

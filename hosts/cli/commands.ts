@@ -7,9 +7,11 @@ const MODEL_FLAGS: readonly FlagSpec[] = [
   'model',
   'base_url',
   'thinking',
+  'thinking_budget',
   'temperature',
   'max_tokens',
   'compaction',
+  'prompt_caching',
   'system',
 ].map(flagOf);
 
@@ -122,6 +124,13 @@ export const COMMANDS = {
       ...TAPE_FLAGS,
     ],
     load: () => import('./repl.ts'),
+  },
+  models: {
+    summary: 'List the models of a provider and how much each can read.',
+    usage: 'models [--provider <id>] [--base-url <url>] [--json]',
+    positionals: [],
+    flags: [...['provider', 'base_url'].map(flagOf), JSON_FLAG],
+    load: () => import('./models.ts'),
   },
   session: {
     summary: 'List, show, export, trim and delete sessions.',

@@ -29,6 +29,8 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
       context_window: must('llm.context_window'),
     },
     thinking: must<ResolvedConfig['thinking']>('thinking'),
+    thinking_budget: must('thinking_budget'),
+    prompt_caching: must('prompt_caching'),
     temperature: must('temperature'),
     ...optional<'max_tokens', number>('max_tokens', 'max_tokens'),
     max_iterations: must('max_iterations'),

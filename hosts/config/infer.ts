@@ -1,5 +1,5 @@
 import { GENERAL_KEY } from './provider-keys.ts';
-import { BUILT_IN_PROVIDERS, builtIn, isSpoken, LEGACY, providerOfHost } from './providers.ts';
+import { BUILT_IN_PROVIDERS, builtIn, LEGACY, providerOfHost } from './providers.ts';
 import type { ConfigSource, ProviderConfig } from './types.ts';
 
 /** What the layers say about the provider. */
@@ -69,7 +69,7 @@ function whichProvider(facts: ProviderFacts): Inferred['provider'] {
   }
   const [configured] = Object.keys(providers);
   if (configured !== undefined) return { id: configured, source: 'global' };
-  for (const candidate of BUILT_IN_PROVIDERS.filter(isSpoken)) {
+  for (const candidate of BUILT_IN_PROVIDERS) {
     const key = first(candidate.keyVariables, keyVariable);
     if (key !== undefined) return { id: candidate.id, source: key.source };
   }

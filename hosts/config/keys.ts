@@ -1,3 +1,4 @@
+import { DIALECTS } from '../../adapters/llm/dialects.ts';
 import { DANGER_CLASSES } from '../../ports/approval.ts';
 
 /** What a project's `odek.json` may do with a key. */
@@ -64,7 +65,7 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
   {
     key: 'providers.<id>.format',
     type: 'choice',
-    choices: ['openai', 'anthropic', 'gemini'],
+    choices: ['openai', 'openai-responses', 'anthropic', 'gemini'],
     project: 'ignored',
     summary: 'Wire format of a custom endpoint.',
   },
@@ -78,10 +79,30 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
     summary: 'Send reasoning text back; `false` for gateways that refuse the field.',
   },
   {
+    key: 'providers.<id>.dialect',
+    type: 'choice',
+    choices: Object.keys(DIALECTS),
+    project: 'ignored',
+    summary: 'Peculiarities of a service that speaks the OpenAI format. Found by its address or id when absent.',
+  },
+  {
+    key: 'providers.<id>.done_without_finish',
+    type: 'boolean',
+    project: 'ignored',
+    summary: 'Take a stream for complete that ends without saying why. The dialect decides when absent.',
+  },
+  {
+    key: 'providers.<id>.reasoning_replay',
+    type: 'choice',
+    choices: ['always', 'on_tool_calls', 'never'],
+    project: 'ignored',
+    summary: 'Which earlier answers get their reasoning sent back. The dialect decides when absent.',
+  },
+  {
     key: 'providers.<id>.options',
     type: 'object',
     project: 'ignored',
-    summary: 'Options for an adapter that brings this provider, handed over as they are.',
+    summary: 'Options for an adapter that brings this provider, or for `local`, handed over as they are.',
   },
   {
     key: 'model',
@@ -150,6 +171,27 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
     flag: 'thinking',
     project: 'set',
     summary: 'Reasoning effort; empty leaves it to the provider.',
+  },
+  {
+    key: 'thinking_budget',
+    type: 'integer',
+    default: 5000,
+    min: 1024,
+    max: 1_000_000,
+    clamps: 'least',
+    unit: 'tokens',
+    flag: 'thinking-budget',
+    project: 'set',
+    summary: 'Longest thinking of a model of Anthropic that thinks by a budget.',
+  },
+  {
+    key: 'prompt_caching',
+    type: 'boolean',
+    default: true,
+    env: 'ODEK_PROMPT_CACHING',
+    flag: 'prompt-caching',
+    project: 'set',
+    summary: 'Mark the stable head of a conversation for the cache of a service in the Anthropic format.',
   },
   {
     key: 'temperature',

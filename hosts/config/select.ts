@@ -1,15 +1,21 @@
 import { ConfigError } from '../../ports/errors.ts';
 import { suggestion } from '../cli/nearest.ts';
-import { BUILT_IN_PROVIDERS, builtIn, isSpoken, LEGACY, providerOfHost, SPOKEN_FORMATS } from './providers.ts';
+import { BUILT_IN_PROVIDERS, builtIn, LEGACY, LOCAL, providerOfHost } from './providers.ts';
 import type { ProviderFormat, ProviderSelection, ResolvedConfig } from './types.ts';
+
+export interface SelectOptions {
+  /** False for a question that concerns no model, such as which ones there are. The selection's `model` is then empty. */
+  readonly needsModel?: boolean;
+}
 
 /**
  * The endpoint to call. Throws `ConfigError`: `no_provider`, `unknown_provider`, `incomplete_provider`,
- * `unsupported_format`, `no_model`, `no_api_key`, each naming the ways out.
+ * `no_model`, `no_api_key`, each naming the ways out.
  */
-export function selectProvider(config: ResolvedConfig): ProviderSelection {
+export function selectProvider(config: ResolvedConfig, { needsModel = true }: SelectOptions = {}): ProviderSelection {
   const id = config.provider;
   if (id === undefined) throw noProvider(config);
+  if (id === LOCAL) return fromFile(config);
   const own = config.providers[id];
   const known = builtIn(id);
   const hasFormat = own !== undefined && (own.format !== undefined || config.adapters.length === 0);
@@ -18,23 +24,34 @@ export function selectProvider(config: ResolvedConfig): ProviderSelection {
   const format = own?.format ?? known?.format ?? (id === LEGACY.id ? 'openai' : undefined);
   const base_url = config.base_url ?? known?.baseUrl;
   if (format === undefined || base_url === undefined) throw incomplete(id, format, base_url);
-  if (!SPOKEN_FORMATS.includes(format)) throw unsupported(id, format);
-  if (config.model === undefined) throw noModel(id);
-  if (config.api_key === undefined && providerOfHost(base_url) !== undefined) throw noKey(id, config);
+  if (config.model === undefined && needsModel) throw noModel(id);
+  const needsKey = (providerOfHost(base_url)?.keyVariables.length ?? 0) > 0;
+  if (config.api_key === undefined && needsKey) throw noKey(id, config);
   return {
     id,
     format,
     base_url,
     ...(config.api_key === undefined ? {} : { api_key: config.api_key }),
     include_reasoning: own?.include_reasoning ?? true,
-    model: config.model,
+    model: config.model ?? '',
   };
+}
+
+/** A model file has no address; its path is also a name for the model. */
+function fromFile(config: ResolvedConfig): ProviderSelection {
+  const path = config.providers[LOCAL]?.options?.model_path;
+  if (typeof path !== 'string' || path.trim() === '') {
+    throw new ConfigError('incomplete_provider', 'provider "local" needs providers.local.options.model_path: the path of a GGUF file', {
+      value: LOCAL,
+    });
+  }
+  return { id: LOCAL, format: 'local', include_reasoning: true, model: config.model ?? path.replace(/^.*[\\/]/, '') };
 }
 
 /** A name that only an adapter from outside can carry. */
 function fromAdapter(id: string, config: ResolvedConfig): ProviderSelection {
   if (config.adapters.length === 0) {
-    const names = [...BUILT_IN_PROVIDERS.map((provider) => provider.id), ...Object.keys(config.providers)];
+    const names = [...new Set([...BUILT_IN_PROVIDERS.map((provider) => provider.id), LOCAL, ...Object.keys(config.providers)])];
     throw new ConfigError(
       'unknown_provider',
       `provider "${id}" is not known${suggestion(id, names)}; built in are ${names.join(', ')}; another one needs providers.${id}.format and providers.${id}.base_url`,
@@ -51,7 +68,7 @@ function fromAdapter(id: string, config: ResolvedConfig): ProviderSelection {
 }
 
 function noProvider(config: ResolvedConfig): ConfigError {
-  const names = BUILT_IN_PROVIDERS.filter(isSpoken).map((provider) => provider.keyVariables[0]);
+  const names = BUILT_IN_PROVIDERS.flatMap((provider) => provider.keyVariables.slice(0, 1));
   return new ConfigError(
     'no_provider',
     `no provider is configured. Ways to go on:
@@ -72,14 +89,6 @@ function incomplete(id: string, format: ProviderFormat | undefined, base_url: st
   });
 }
 
-function unsupported(id: string, format: ProviderFormat): ConfigError {
-  return new ConfigError(
-    'unsupported_format',
-    `provider "${id}" speaks the ${format} format, which this version does not; it speaks: ${SPOKEN_FORMATS.join(', ')}`,
-    { value: format, limit: SPOKEN_FORMATS },
-  );
-}
-
 function noModel(id: string): ConfigError {
   return new ConfigError(
     'no_model',
@@ -91,7 +100,7 @@ function noModel(id: string): ConfigError {
 }
 
 function noKey(id: string, config: ResolvedConfig): ConfigError {
-  const [variable] = builtIn(id)?.keyVariables ?? ['ODEK_API_KEY'];
+  const [variable = 'ODEK_API_KEY'] = builtIn(id)?.keyVariables ?? [];
   return new ConfigError(
     'no_api_key',
     `provider "${id}" needs a key: export ${variable}=…, or put ${variable}=… into ${config.state.secretsFile} (mode 0600)`,

@@ -12,7 +12,7 @@ export type InteractionMode = 'engaging' | 'enhance' | 'verbose' | 'off';
 /** `''` leaves the choice to the provider. */
 type ThinkingSetting = '' | 'disabled' | 'low' | 'medium' | 'high';
 
-export type ProviderFormat = 'openai' | 'anthropic' | 'gemini';
+export type ProviderFormat = 'openai' | 'openai-responses' | 'anthropic' | 'gemini';
 
 /** One entry of `providers`: a custom endpoint, or changes to a built-in one. */
 export interface ProviderConfig {
@@ -21,6 +21,12 @@ export interface ProviderConfig {
   readonly api_key?: string;
   /** Whether reasoning text is sent back to the endpoint. Default true. */
   readonly include_reasoning?: boolean;
+  /** Peculiarities of a service that speaks the OpenAI format; found by its address otherwise. */
+  readonly dialect?: string;
+  /** A stream that ends without a finish reason is complete. */
+  readonly done_without_finish?: boolean;
+  /** Which earlier answers get their reasoning sent back. */
+  readonly reasoning_replay?: 'always' | 'on_tool_calls' | 'never';
   /** For an adapter that brings the provider; untouched. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
@@ -77,7 +83,7 @@ export interface ProviderSelection {
   /** A built-in id, a key of `providers`, an adapter's name, or `legacy` for an unknown host. */
   readonly id: string;
   /** `undefined` for an adapter from outside, which has no wire format of ours. */
-  readonly format?: ProviderFormat;
+  readonly format?: ProviderFormat | 'local';
   readonly base_url?: string;
   readonly api_key?: string;
   readonly include_reasoning: boolean;
@@ -96,6 +102,10 @@ export interface ResolvedConfig {
   readonly api_key?: string;
   readonly llm: LlmConfig;
   readonly thinking: ThinkingSetting;
+  /** Tokens, for models that think by a budget; at least 1,024. */
+  readonly thinking_budget: number;
+  /** Mark the stable head of the conversation for a service's cache. */
+  readonly prompt_caching: boolean;
   /** Below 0 omits the field from requests; 0 and above is sent. At most 2. */
   readonly temperature: number;
   /** Answer cap in tokens; `undefined` leaves it to the model. */

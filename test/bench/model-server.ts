@@ -61,6 +61,8 @@ function answer(request: IncomingMessage, response: ServerResponse, bytes: numbe
     response.end(JSON.stringify({ requests, firstByteAt, firstRequestBytes }));
   } else if (!end.includes('],"tools":[')) {
     replyBeside(response);
+  } else if (request.method !== 'POST') {
+    response.writeHead(404).end();
   } else {
     requests += 1;
     if (requests === 1) firstRequestBytes = bytes;

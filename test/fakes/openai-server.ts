@@ -56,6 +56,8 @@ export type ServerScript = readonly ServerReply[] | ((request: ServerRequest) =>
 export interface OpenAiServerOptions {
   /** False keeps no request, for long benchmarks. */
   readonly keepRequests?: boolean;
+  /** What `GET /models` lists. Such questions are not counted and use up no reply. */
+  readonly models?: readonly object[];
 }
 
 export interface OpenAiServer {
@@ -81,6 +83,12 @@ export async function startOpenAiServer(script: ServerScript, options: OpenAiSer
   let accepted = 0;
   let connections = 0;
   const server = createServer((incoming, outgoing) => {
+    if (incoming.method === 'GET') {
+      const body = incoming.url?.endsWith('/models') ? { object: 'list', data: options.models ?? [] } : undefined;
+      outgoing.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
+      outgoing.end(JSON.stringify(body ?? { error: { message: 'there is nothing here' } }));
+      return;
+    }
     const at = Date.now();
     count += 1;
     const number = count;

@@ -1,13 +1,7 @@
 import type { ModelRequest } from '../../../ports/llm.ts';
-import type { Failure } from './failure.ts';
+import type { Failure } from '../wire/failure.ts';
+import type { Lesson } from '../wire/model-call.ts';
 import type { WireFeatures } from './request-body.ts';
-
-/** A change that a refused request teaches, and what the operator is told about it. */
-export interface Lesson {
-  readonly about: keyof WireFeatures;
-  readonly features: WireFeatures;
-  readonly notice: string;
-}
 
 interface Rule {
   readonly about: keyof WireFeatures;
@@ -63,9 +57,8 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** What to send differently after a 400 or 422, or undefined when the refusal names nothing that can change. */
-export function learnFrom(failure: Failure, features: WireFeatures, request: ModelRequest): Lesson | undefined {
-  if (failure.status !== 400 && failure.status !== 422) return undefined;
+/** What to send differently after a refusal, or undefined when it names nothing that can change. */
+export function learnFrom(failure: Failure, features: WireFeatures, request: ModelRequest): Lesson<WireFeatures> | undefined {
   const evidence = `${failure.label} ${failure.text}`;
   for (const { about, pattern, notice, change } of RULES) {
     const changed = pattern.test(evidence) ? change(features, request, failure) : undefined;

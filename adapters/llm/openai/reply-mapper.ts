@@ -1,14 +1,30 @@
 import type { FinishReason, ModelEvent, ModelRequest } from '../../../ports/llm.ts';
 import { ProviderError } from '../../../ports/llm.ts';
-import type { AssistantMessage, ToolCall, Usage } from '../../../ports/message.ts';
+import type { AssistantMessage, Usage } from '../../../ports/message.ts';
 import type { JsonObject } from '../json-reading.ts';
 import { asObject, asText } from '../json-reading.ts';
-import type { CallDraft, CallDrafts } from './tool-fragments.ts';
+import { nameCalls } from '../wire/call-ids.ts';
+import type { ModelResponse, ReplyEnd, ReplyMapper } from '../wire/reply-reader.ts';
+import type { CallDrafts } from './tool-fragments.ts';
 import { addFragment } from './tool-fragments.ts';
 import { laterUsage, readUsage } from './usage.ts';
 
+/** The meaning of a chat completion, streamed or whole. */
+export function chatReply(rules: FinishRules): ReplyMapper<ReplyState> {
+  return {
+    start: EMPTY_REPLY,
+    map: mapChunk,
+    isFinished: ({ finish }) => finish !== undefined,
+    finish: (state, end) => finishReply(state, end, rules),
+    unpack(raw) {
+      const body = asObject(Array.isArray(raw) ? raw[0] : raw);
+      return body !== undefined && Array.isArray(body.choices) && body.choices.length > 0 ? [body] : undefined;
+    },
+  };
+}
+
 /** A reply as far as it has arrived. */
-export interface ReplyState {
+interface ReplyState {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: CallDrafts;
@@ -16,7 +32,7 @@ export interface ReplyState {
   readonly usage: Usage | undefined;
 }
 
-export const EMPTY_REPLY: ReplyState = {
+const EMPTY_REPLY: ReplyState = {
   text: '',
   reasoning: '',
   calls: { drafts: [], current: -1 },
@@ -40,7 +56,7 @@ const FAILED_FINISH: ReadonlySet<string> = new Set(['error', 'insufficient_syste
  * One step of a reply: a streamed chunk, or a whole buffered completion. Pure.
  * Throws `ProviderError` when the chunk says that the service failed.
  */
-export function mapChunk(state: ReplyState, chunk: JsonObject): [ReplyState, ModelEvent[]] {
+function mapChunk(state: ReplyState, chunk: JsonObject): [ReplyState, ModelEvent[]] {
   const usage = laterUsage(state.usage, readUsage(chunk.usage));
   const choice = firstChoice(chunk.choices);
   if (choice === undefined) return [usage === state.usage ? state : { ...state, usage }, []];
@@ -82,16 +98,13 @@ function readFinish(raw: unknown): FinishReason | undefined {
   return FINISH[reason] ?? 'stop';
 }
 
-/** How the bytes ended: `[DONE]`, the end of the stream, or a whole JSON body. */
-export type ReplyEnd = 'done' | 'eof' | 'body';
-
-export interface FinishRules {
+interface FinishRules {
   readonly doneWithoutFinish: boolean;
   readonly request: ModelRequest;
 }
 
 /** The response that a finished reply stands for. Throws `stream_incomplete` for one that was cut. */
-export function finishReply(state: ReplyState, end: ReplyEnd, rules: FinishRules): Extract<ModelEvent, { type: 'response' }> {
+function finishReply(state: ReplyState, end: ReplyEnd, rules: FinishRules): ModelResponse {
   const mayLackFinish = end === 'body' || (end === 'done' && rules.doneWithoutFinish);
   if (state.finish === undefined && !mayLackFinish) {
     throw new ProviderError('stream_incomplete', 'the reply ended before the model had finished', {
@@ -108,36 +121,7 @@ export function finishReply(state: ReplyState, end: ReplyEnd, rules: FinishRules
     role: 'assistant',
     content: state.text,
     ...(state.reasoning === '' ? {} : { reasoning: state.reasoning }),
-    ...(drafts.length === 0 ? {} : { toolCalls: nameCalls(drafts, finish, rules.request) }),
+    ...(drafts.length === 0 ? {} : { toolCalls: nameCalls(drafts, finish === 'tool_calls', rules.request) }),
   };
   return { type: 'response', message, finish, ...(state.usage === undefined ? {} : { usage: state.usage }) };
-}
-
-/** Empty arguments mean `{}` only when the model stopped by itself; cut ones stay as they are. */
-function nameCalls(drafts: readonly CallDraft[], finish: FinishReason, request: ModelRequest): ToolCall[] {
-  const taken = new Set<string>();
-  let prefix: string | undefined;
-  return drafts.map((draft, index) => {
-    let id = draft.id;
-    if (id === '' || taken.has(id)) {
-      prefix ??= freePrefix(request);
-      id = `${prefix}-call${index}`;
-    }
-    taken.add(id);
-    const blank = finish === 'tool_calls' && draft.arguments.trim() === '';
-    return { id, name: draft.name, arguments: blank ? '{}' : draft.arguments };
-  });
-}
-
-/** `it<n>` with the number of the model's turn, or the next number that no earlier call of the request uses. */
-function freePrefix(request: ModelRequest): string {
-  const used = new Set<string>();
-  let turn = 1;
-  for (const message of request.messages) {
-    if (message.role !== 'assistant') continue;
-    turn += 1;
-    for (const call of message.toolCalls ?? []) used.add(call.id.slice(0, call.id.lastIndexOf('-call')));
-  }
-  while (used.has(`it${turn}`)) turn += 1;
-  return `it${turn}`;
 }

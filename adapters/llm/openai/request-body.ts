@@ -1,11 +1,12 @@
 import type { ModelRequest, ThinkingLevel, ToolDefinition } from '../../../ports/llm.ts';
-import type { AssistantMessage, Message } from '../../../ports/message.ts';
+import type { AssistantMessage, Message, ToolCall } from '../../../ports/message.ts';
 import type { Dialect, ReasoningReplay } from '../dialects.ts';
 import { asObject, parseJson } from '../json-reading.ts';
+import { wireCallId } from '../wire/call-ids.ts';
+import type { Features } from '../wire/model-call.ts';
 
 /** What a service turned out to understand; starts from its dialect and only ever loses things. */
-export interface WireFeatures {
-  readonly stream: boolean;
+export interface WireFeatures extends Features {
   readonly streamOptions: boolean;
   readonly includeReasoning: boolean;
   readonly temperature: boolean;
@@ -23,22 +24,25 @@ export interface BodyEncoder {
 const utf8 = new TextEncoder();
 const NO_TOOLS = new Uint8Array();
 
+/** Any visible ASCII. */
+const CALL_ID_CHARACTER = /[\x21-\x7e]/;
+
 /**
- * Builds request bodies. Each message and each tool list is serialised once, however many requests
+ * Builds request bodies for the provider `id`. Each message and each tool list is serialised once, however many requests
  * carry it; the caches let go of it together with its owner.
  */
-export function createBodyEncoder(dialect: Dialect): BodyEncoder {
+export function createBodyEncoder(id: string, dialect: Dialect): BodyEncoder {
   const plain = new WeakMap<Message, Uint8Array>();
   const withReasoning = new WeakMap<Message, Uint8Array>();
   const joined = createJoiner();
   const toolLists = new WeakMap<readonly ToolDefinition[], Uint8Array>();
 
   const messageBytes = (message: Message, features: WireFeatures): Uint8Array => {
-    const reasoning = message.role === 'assistant' ? replayedReasoning(message, features) : undefined;
+    const reasoning = message.role === 'assistant' ? replayedReasoning(message, id, features) : undefined;
     const cache = reasoning === undefined ? plain : withReasoning;
     let bytes = cache.get(message);
     if (bytes === undefined) {
-      bytes = utf8.encode(`,${JSON.stringify(wireMessage(message, reasoning, dialect.reasoningField))}`);
+      bytes = utf8.encode(`,${JSON.stringify(wireMessage(message, reasoning, dialect))}`);
       cache.set(message, bytes);
     }
     return bytes;
@@ -104,28 +108,33 @@ function createJoiner(): Joiner {
   };
 }
 
-function replayedReasoning(message: AssistantMessage, features: WireFeatures): string | undefined {
+function replayedReasoning(message: AssistantMessage, id: string, features: WireFeatures): string | undefined {
   const hasCalls = (message.toolCalls?.length ?? 0) > 0;
+  const isOwn = message.origin === undefined || message.origin === id;
   if (features.reasoningReplay === 'never' || (features.reasoningReplay === 'on_tool_calls' && !hasCalls)) return undefined;
-  return message.reasoning ?? (features.fillReasoning && hasCalls ? '' : undefined);
+  return (isOwn ? message.reasoning : undefined) ?? (features.fillReasoning && hasCalls ? '' : undefined);
 }
 
-function wireMessage(message: Message, reasoning: string | undefined, reasoningField: string): object {
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
+function wireMessage(message: Message, reasoning: string | undefined, dialect: Dialect): object {
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: callId(message.callId, dialect), content: message.content };
   if (message.role !== 'assistant') return { role: message.role, content: message.content };
   const calls = message.toolCalls ?? [];
   return {
     role: 'assistant',
     content: calls.length > 0 && message.content === '' ? null : message.content,
-    ...(reasoning === undefined ? {} : { [reasoningField]: reasoning }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map(wireCall) }),
+    ...(reasoning === undefined ? {} : { [dialect.reasoningField]: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => wireCall(call, dialect)) }),
   };
 }
 
 /** Services parse earlier arguments again and refuse the whole conversation when one call's are not an object. */
-function wireCall(call: { id: string; name: string; arguments: string }): object {
+function wireCall(call: ToolCall, dialect: Dialect): object {
   const isObject = asObject(parseJson(call.arguments)?.value) !== undefined;
-  return { id: call.id, type: 'function', function: { name: call.name, arguments: isObject ? call.arguments : '{}' } };
+  return { id: callId(call.id, dialect), type: 'function', function: { name: call.name, arguments: isObject ? call.arguments : '{}' } };
+}
+
+function callId(id: string, { maxCallId }: Dialect): string {
+  return maxCallId === undefined ? id : wireCallId(id, { allowed: CALL_ID_CHARACTER, maxLength: maxCallId });
 }
 
 function wireTool({ name, description, parameters }: ToolDefinition): object {
@@ -137,19 +146,33 @@ function wireSettings(request: ModelRequest, features: WireFeatures, dialect: Di
   return {
     ...(stream ? { stream: true } : {}),
     ...(stream && features.streamOptions ? { stream_options: { include_usage: true } } : {}),
-    ...(features.includeReasoning ? { include_reasoning: true } : {}),
+    ...(features.includeReasoning && request.thinking !== 'disabled' ? { include_reasoning: true } : {}),
     ...(request.maxTokens === undefined ? {} : { [features.maxTokensField]: request.maxTokens }),
     ...(request.temperature === undefined || !features.temperature ? {} : { temperature: request.temperature }),
     ...wireThinking(request.thinking, request.model, dialect),
   };
 }
 
-function wireThinking(level: ThinkingLevel | undefined, model: string, dialect: Dialect): object {
+function wireThinking(level: ThinkingLevel | undefined, model: string, { thinking }: Dialect): object {
   if (level === undefined) return {};
   const disabled = level === 'disabled';
-  if (dialect.thinking === 'effort') return { reasoning_effort: disabled ? 'none' : level };
-  if (dialect.thinking === 'object') return { thinking: { type: disabled ? 'disabled' : 'enabled' } };
-  if (disabled && model.startsWith('glm-5.3')) return { thinking: { type: 'enabled' }, reasoning_effort: 'low' };
-  if (disabled) return { thinking: { type: 'disabled' } };
+  switch (thinking) {
+    case 'effort':
+      return { reasoning_effort: disabled ? 'none' : level };
+    case 'reasoning_object':
+      return { reasoning: disabled ? { enabled: false } : { effort: level } };
+    case 'object':
+      return { thinking: { type: disabled ? 'disabled' : 'enabled' } };
+    case 'template':
+      return { chat_template_kwargs: { enable_thinking: !disabled }, ...(disabled ? {} : { reasoning_effort: level }) };
+    default:
+      return objectAndEffort(level, model);
+  }
+}
+
+function objectAndEffort(level: ThinkingLevel, model: string): object {
+  // This model has no other way to think less.
+  if (level === 'disabled' && model.startsWith('glm-5.3')) return { thinking: { type: 'enabled' }, reasoning_effort: 'low' };
+  if (level === 'disabled') return { thinking: { type: 'disabled' } };
   return { thinking: { type: 'enabled' }, reasoning_effort: level === 'medium' ? 'high' : level };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { contextWindowOf, DIALECTS, inferDialect, KNOWN_HOSTS } from '../../../adapters/llm/dialects.ts';
+import { DIALECTS, inferDialect } from '../../../adapters/llm/dialects.ts';
+import { contextWindowOf } from '../../../adapters/llm/model-table.ts';
 
 describe('dialects', () => {
   it('are found by address before id, and are generic otherwise', () => {
@@ -8,12 +9,6 @@ describe('dialects', () => {
     expect(inferDialect('vllm', 'http://10.0.0.5:8000/v1')).toBe('vllm');
     expect(inferDialect('own', 'http://10.0.0.5:8000/v1')).toBe('generic');
     expect(inferDialect('own', undefined)).toBe('generic');
-  });
-
-  it('have a base URL that is known by its host', () => {
-    for (const [name, { baseUrl }] of Object.entries(DIALECTS) as [string, { baseUrl?: string }][]) {
-      if (baseUrl?.startsWith('https:')) expect(KNOWN_HOSTS[new URL(baseUrl).host], name).toBe(name);
-    }
   });
 });
 

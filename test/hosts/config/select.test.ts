@@ -23,16 +23,20 @@ describe('selectProvider', () => {
   });
 
   it.each([
-    ['DEEPSEEK_API_KEY', 'deepseek', 'https://api.deepseek.com', 'deepseek-v4-flash'],
-    ['OPENAI_API_KEY', 'openai', 'https://api.openai.com/v1', 'm'],
-    ['ZAI_API_KEY', 'zai', 'https://api.z.ai/api/paas/v4', 'm'],
-    ['KIMI_API_KEY', 'kimi', 'https://api.moonshot.ai/v1', 'm'],
-    ['MOONSHOT_API_KEY', 'kimi', 'https://api.moonshot.ai/v1', 'm'],
-  ])('infers from %s that the provider is %s', async (variable, id, base_url, model) => {
+    ['DEEPSEEK_API_KEY', 'deepseek', 'https://api.deepseek.com', 'deepseek-v4-flash', 'openai'],
+    ['OPENAI_API_KEY', 'openai', 'https://api.openai.com/v1', 'm', 'openai'],
+    ['ANTHROPIC_API_KEY', 'anthropic', 'https://api.anthropic.com', 'm', 'anthropic'],
+    ['GEMINI_API_KEY', 'gemini', 'https://generativelanguage.googleapis.com', 'm', 'gemini'],
+    ['GOOGLE_API_KEY', 'gemini', 'https://generativelanguage.googleapis.com', 'm', 'gemini'],
+    ['ZAI_API_KEY', 'zai', 'https://api.z.ai/api/paas/v4', 'm', 'openai'],
+    ['KIMI_API_KEY', 'kimi', 'https://api.moonshot.ai/v1', 'm', 'openai'],
+    ['MOONSHOT_API_KEY', 'kimi', 'https://api.moonshot.ai/v1', 'm', 'openai'],
+    ['OPENROUTER_API_KEY', 'openrouter', 'https://openrouter.ai/api/v1', 'm', 'openai'],
+  ])('infers from %s that the provider is %s', async (variable, id, base_url, model, format) => {
     const flags: Given['flags'] = id === 'deepseek' ? {} : { model: 'm' };
     expect(await select({ env: { [variable]: 'k' }, flags })).toEqual({
       id,
-      format: 'openai',
+      format,
       base_url,
       api_key: 'k',
       include_reasoning: true,
@@ -50,11 +54,24 @@ describe('selectProvider', () => {
     expect((await home.load()).sources).toMatchObject({ provider: 'secrets.env', api_key: 'secrets.env', model: 'default' });
   });
 
-  it('infers nothing from a key whose format this version does not speak', async () => {
-    await expect(select({ env: { ANTHROPIC_API_KEY: 'a' } })).rejects.toMatchObject({ code: 'no_provider' });
-    await expect(select({ env: { ANTHROPIC_API_KEY: 'a' }, flags: { provider: 'anthropic', model: 'm' } })).rejects.toMatchObject({
-      code: 'unsupported_format',
+  it('needs neither key nor format for a server on the own machine that it knows by name or address', async () => {
+    const want = { id: 'ollama', format: 'openai', base_url: 'http://127.0.0.1:11434/v1', include_reasoning: true, model: 'm' };
+    expect(await select({ flags: { provider: 'ollama', model: 'm' } })).toEqual(want);
+    expect(await select({ flags: { 'base-url': 'http://127.0.0.1:11434/v1', model: 'm' } })).toEqual(want);
+  });
+
+  it('takes a model file by its path, and says what is missing without one', async () => {
+    await expect(select({ flags: { provider: 'local' } })).rejects.toMatchObject({
+      code: 'incomplete_provider',
+      message: expect.stringContaining('providers.local.options.model_path'),
     });
+    await home.global({ provider: 'local', providers: { local: { options: { model_path: '/models/small.gguf' } } } });
+    expect(await select()).toEqual({ id: 'local', format: 'local', include_reasoning: true, model: 'small.gguf' });
+  });
+
+  it('asks for no model where the question concerns none', async () => {
+    const { config } = await home.load({ env: { OPENAI_API_KEY: 'o' } });
+    expect(selectProvider(config, { needsModel: false })).toMatchObject({ id: 'openai', model: '' });
   });
 
   it('names the provider after a known host of an address', async () => {

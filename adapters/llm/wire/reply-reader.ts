@@ -1,22 +1,43 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { hasCode } from '../../../ports/errors.ts';
 import type { HttpResponse } from '../../../ports/http.ts';
-import type { ModelEvent, ModelRequest } from '../../../ports/llm.ts';
+import type { ModelEvent } from '../../../ports/llm.ts';
 import { ProviderError } from '../../../ports/llm.ts';
+import type { JsonObject } from '../json-reading.ts';
 import { asObject, parseJson } from '../json-reading.ts';
-import type { SseEvent } from '../sse.ts';
-import { createSseParser } from '../sse.ts';
 import type { FailureSource } from './failure.ts';
 import { failureInReply, toProviderError } from './failure.ts';
-import type { ReplyEnd, ReplyState } from './reply-mapper.ts';
-import { EMPTY_REPLY, finishReply, mapChunk } from './reply-mapper.ts';
+import type { SseEvent } from './sse.ts';
+import { createSseParser } from './sse.ts';
+
+export type ModelResponse = Extract<ModelEvent, { type: 'response' }>;
+
+/** How the bytes ended: with the format's own mark, at the end of the stream, or as a whole JSON body. */
+export type ReplyEnd = 'done' | 'eof' | 'body';
+
+/** What one wire format's reply means, without any I/O. Every function is pure and may throw `ProviderError`. */
+export interface ReplyMapper<State> {
+  readonly start: State;
+  /** One step: the JSON object of one event, or of a whole body. */
+  map(state: State, chunk: JsonObject): readonly [State, readonly ModelEvent[]];
+  /** The model has said why it stopped: the answer cannot become another one. */
+  isFinished(state: State): boolean;
+  /** Nothing follows. Absent: only `[DONE]` and the end of the stream say so. */
+  isDone?(state: State): boolean;
+  /** Throws `stream_incomplete` for a reply that was cut. */
+  finish(state: State, end: ReplyEnd): ModelResponse;
+  /** The chunks that a whole body stands for; undefined when it is no reply of this format. */
+  unpack(body: unknown): readonly JsonObject[] | undefined;
+  /** The format gives its own events names, so that a name does not mark another one's event. */
+  readonly namesEvents?: boolean;
+  /** Where a chunk would tell of a failure, when not in its `error`. */
+  failureRoot?(chunk: JsonObject): JsonObject;
+}
 
 export interface ReplyContext {
   readonly clock: Clock;
   readonly source: FailureSource;
-  readonly request: ModelRequest;
   readonly maxBytes: number;
-  readonly doneWithoutFinish: boolean;
   hideKey(text: string): string;
   /** Called when the answer came as one JSON body; returns what the operator should be told about it. */
   onBuffered(): string | undefined;
@@ -32,12 +53,17 @@ const DRAIN_BYTES = 64 * 1024;
  * Reads a successful reply to its end, whether it is a stream or one JSON body; the first character
  * decides, as services are careless with the content type.
  */
-export async function* readReply(response: HttpResponse, context: ReplyContext): AsyncGenerator<ModelEvent> {
+export async function* readReply<State>(
+  response: HttpResponse,
+  mapper: ReplyMapper<State>,
+  context: ReplyContext,
+): AsyncGenerator<ModelEvent> {
   const bytes = limitBytes(response, context)[Symbol.asyncIterator]();
   let complete = false;
   try {
     const start = yield* readStart(bytes);
-    const reply = start.isStream ? readStream(start.chunks, bytes, context) : readWhole(start.chunks, bytes, response, context);
+    const source = { bytes, response, mapper, context };
+    const reply = start.isStream ? readStream(start.chunks, source) : readWhole(start.chunks, source);
     for await (const event of reply) {
       complete = event.type === 'response';
       if (complete) await drain(bytes, response, context.clock);
@@ -87,18 +113,26 @@ async function* readStart(bytes: Bytes): AsyncGenerator<ModelEvent, { readonly c
   }
 }
 
-async function* readStream(chunks: readonly Uint8Array[], bytes: Bytes, context: ReplyContext): AsyncGenerator<ModelEvent> {
+interface Source<State> {
+  readonly bytes: Bytes;
+  readonly response: HttpResponse;
+  readonly mapper: ReplyMapper<State>;
+  readonly context: ReplyContext;
+}
+
+async function* readStream<State>(chunks: readonly Uint8Array[], source: Source<State>): AsyncGenerator<ModelEvent> {
+  const { bytes, mapper, context } = source;
   const parser = createSseParser();
-  let state = EMPTY_REPLY;
+  let state = mapper.start;
   const pending = [...chunks];
   for (;;) {
-    const chunk = pending.shift() ?? (await nextChunk(bytes, state, context.clock));
+    const chunk = pending.shift() ?? (await nextChunk(bytes, mapper.isFinished(state), context.clock));
     const events = chunk === undefined ? parser.end() : parser.push(chunk);
-    const step = takeEvents(state, events, chunk === undefined, context);
+    const step = takeEvents(state, events, chunk === undefined, source);
     state = step.state;
     yield* step.out;
     if (step.done || chunk === undefined) {
-      yield finishReply(state, step.done ? 'done' : 'eof', context);
+      yield mapper.finish(state, step.done ? 'done' : 'eof');
       return;
     }
     if (step.out.length === 0) yield { type: 'keep_alive' };
@@ -106,8 +140,8 @@ async function* readStream(chunks: readonly Uint8Array[], bytes: Bytes, context:
 }
 
 /** Undefined at the end of the stream, and when a finished reply is not closed in time. */
-async function nextChunk(bytes: Bytes, state: ReplyState, clock: Clock): Promise<Uint8Array | undefined> {
-  if (state.finish === undefined) {
+async function nextChunk(bytes: Bytes, finished: boolean, clock: Clock): Promise<Uint8Array | undefined> {
+  if (!finished) {
     const next = await bytes.next();
     return next.done === true ? undefined : next.value;
   }
@@ -124,13 +158,13 @@ async function nextChunk(bytes: Bytes, state: ReplyState, clock: Clock): Promise
   return Promise.race([closed, waited]).finally(stop);
 }
 
-interface Step {
-  readonly state: ReplyState;
+interface Step<State> {
+  readonly state: State;
   readonly out: readonly ModelEvent[];
   readonly done: boolean;
 }
 
-function takeEvents(before: ReplyState, events: readonly SseEvent[], atEnd: boolean, context: ReplyContext): Step {
+function takeEvents<State>(before: State, events: readonly SseEvent[], atEnd: boolean, { mapper, context }: Source<State>): Step<State> {
   let state = before;
   const out: ModelEvent[] = [];
   for (const event of events) {
@@ -140,7 +174,7 @@ function takeEvents(before: ReplyState, events: readonly SseEvent[], atEnd: bool
     if (data === '' || data.startsWith(':')) continue;
     const chunk = asObject(parseJson(data)?.value);
     if (chunk === undefined) {
-      if (isForeign(event)) continue;
+      if (mapper.namesEvents !== true && isForeign(event)) continue;
       // The last line of a cut stream is not judged as a line.
       if (atEnd) break;
       throw new ProviderError('invalid_response', `${context.source.id}: the stream holds a line that is not a JSON object`, {
@@ -148,25 +182,31 @@ function takeEvents(before: ReplyState, events: readonly SseEvent[], atEnd: bool
         retryable: true,
       });
     }
-    const failure = failureInReply(chunk, context.hideKey);
-    if (failure !== undefined) throw toProviderError(failure, context.source);
-    const [next, mapped] = mapChunk(state, chunk);
+    const [next, mapped] = mapSafely(state, chunk, mapper, context);
     state = next;
     out.push(...mapped);
+    if (mapper.isDone?.(state) === true) return { state, out, done: true };
   }
   return { state, out, done: false };
+}
+
+function mapSafely<State>(
+  state: State,
+  chunk: JsonObject,
+  mapper: ReplyMapper<State>,
+  { source, hideKey }: ReplyContext,
+): readonly [State, readonly ModelEvent[]] {
+  const failure = failureInReply(mapper.failureRoot?.(chunk) ?? chunk, hideKey);
+  if (failure !== undefined) throw toProviderError(failure, source);
+  return mapper.map(state, chunk);
 }
 
 function isForeign({ name }: SseEvent): boolean {
   return name !== undefined && name !== '' && name !== 'message' && name !== 'error';
 }
 
-async function* readWhole(
-  chunks: readonly Uint8Array[],
-  bytes: Bytes,
-  response: HttpResponse,
-  context: ReplyContext,
-): AsyncGenerator<ModelEvent> {
+async function* readWhole<State>(chunks: readonly Uint8Array[], source: Source<State>): AsyncGenerator<ModelEvent> {
+  const { bytes, mapper, context } = source;
   const decoder = new TextDecoder();
   let text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
   for (let next = await bytes.next(); next.done !== true; next = await bytes.next()) {
@@ -174,15 +214,20 @@ async function* readWhole(
     yield { type: 'keep_alive' };
   }
   text += decoder.decode();
-  const [state, events] = mapWhole(text, response, context);
+  let state = mapper.start;
+  const events: ModelEvent[] = [];
+  for (const chunk of unpackBody(text, source)) {
+    const [next, mapped] = mapSafely(state, chunk, mapper, context);
+    state = next;
+    events.push(...mapped);
+  }
   const notice = context.onBuffered();
   if (notice !== undefined) yield { type: 'notice', text: notice };
   yield* events;
-  yield finishReply(state, 'body' satisfies ReplyEnd, context);
+  yield mapper.finish(state, 'body');
 }
 
-function mapWhole(text: string, response: HttpResponse, context: ReplyContext): ReturnType<typeof mapChunk> {
-  const { source, hideKey } = context;
+function unpackBody<State>(text: string, { response, mapper, context: { source, hideKey } }: Source<State>): readonly JsonObject[] {
   const parsed = parseJson(text);
   if (parsed === undefined && !text.trimStart().startsWith('<')) {
     throw new ProviderError('stream_incomplete', `${source.id}: the reply's JSON ends early`, {
@@ -193,13 +238,14 @@ function mapWhole(text: string, response: HttpResponse, context: ReplyContext): 
   const body = asObject(Array.isArray(parsed?.value) ? parsed.value[0] : parsed?.value);
   const failure = body === undefined ? undefined : failureInReply(body, hideKey);
   if (failure !== undefined) throw toProviderError(failure, source);
-  if (body === undefined || !Array.isArray(body.choices) || body.choices.length === 0) {
+  const chunks = mapper.unpack(parsed?.value);
+  if (chunks === undefined) {
     const type = response.headers['content-type'] ?? 'no content type';
-    throw new ProviderError('invalid_response', `${source.id}: ${source.baseUrl} did not answer with a chat completion (${type})`, {
+    throw new ProviderError('invalid_response', `${source.id}: ${source.baseUrl} did not answer with a reply of a model (${type})`, {
       value: hideKey(text.slice(0, 80)),
     });
   }
-  return mapChunk(EMPTY_REPLY, body);
+  return chunks;
 }
 
 /**

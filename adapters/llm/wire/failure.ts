@@ -26,10 +26,15 @@ export interface FailureSource {
 const MAX_TEXT = 500;
 
 const CONTEXT_LENGTH =
-  /context_length_exceeded|maximum context length|context length|token limit|context window|max_input_tokens|input length|too many tokens|input is too long|reduce the length/i;
+  /context_length_exceeded|maximum context length|context length|token limit|context window|max_input_tokens|input length|too many tokens|input is too long|reduce the length|prompt is too long|exceeds? context limit|available context size|input token count|maximum number of tokens|request_too_large/i;
 
 const BILLING =
   /insufficient_quota|insufficient[ _]balance|exceeded your current quota|billing|credit balance|insufficient credits|payment required|recharge|\b1113\b/i;
+
+/** Out of money, said with a plain 400. */
+const BILLING_REFUSAL = /credit balance|billing_error|spend limit|usage limits?\b.*\breached/i;
+
+const KEY_REFUSAL = /API_KEY_INVALID|API key not valid/i;
 
 /** Reads the error of a failing reply: any JSON shape, or plain text. `hideKey` removes the key from text. */
 export function readFailure(
@@ -51,7 +56,7 @@ export function readFailure(
           .trim(),
       ),
     );
-  return { status, text, label: failure?.label ?? '', retryAfterMs: headers.retryAfterMs };
+  return { status, text, label: failure?.label ?? '', retryAfterMs: headers.retryAfterMs ?? failure?.retryAfterMs };
 }
 
 /** The failure that a chunk or a whole body reports; undefined when it reports none. */
@@ -60,12 +65,24 @@ export function failureInReply(root: JsonObject, hideKey: (text: string) => stri
   const details = asObject(error) ?? (asText(error) === undefined && root.object !== 'error' && !isBareMessage(root) ? undefined : root);
   if (details === undefined) return undefined;
   const text = asText(details.message) ?? asText(details.detail) ?? asText(error) ?? JSON.stringify(details);
-  const label = [details.code, details.type]
+  const marks = readDetails(details.details);
+  const label = [details.code, details.type, details.status, ...marks.names]
     .filter((part) => typeof part === 'string' || typeof part === 'number')
     .map(String)
     .join(' ');
   const code = Number(details.code);
-  return { status: code >= 400 && code < 600 ? code : 0, text: shorten(hideKey(text)), label, retryAfterMs: undefined };
+  return { status: code >= 400 && code < 600 ? code : 0, text: shorten(hideKey(text)), label, retryAfterMs: marks.retryAfterMs };
+}
+
+/** Google's `details`: the reason, the quota that was hit, and the wait (`"34.5s"`). */
+function readDetails(raw: unknown): { readonly names: readonly string[]; readonly retryAfterMs: number | undefined } {
+  const entries = Array.isArray(raw) ? raw.map(asObject).filter((entry) => entry !== undefined) : [];
+  const quotas = entries.flatMap((entry) =>
+    Array.isArray(entry.violations) ? entry.violations.map((each) => asObject(each)?.quotaId) : [],
+  );
+  const names = [...entries.map((entry) => entry.reason), ...quotas].filter((name) => typeof name === 'string');
+  const wait = entries.map((entry) => /^(\d+(?:\.\d+)?)s$/.exec(asText(entry.retryDelay) ?? '')?.[1]).find((text) => text !== undefined);
+  return { names, retryAfterMs: wait === undefined ? undefined : Number(wait) * 1000 };
 }
 
 /** `{"message": …}` or `{"detail": …}` without any part of a completion. */
@@ -85,10 +102,11 @@ export function toProviderError(failure: Failure, source: FailureSource): Provid
       retryAfterMs: retryable ? failure.retryAfterMs : undefined,
     });
   const evidence = `${failure.label} ${failure.text}`;
+  if (status === 400 && KEY_REFUSAL.test(evidence)) return make('provider_auth', `${said}. ${source.keyHint}`, false);
   if (status === 401 || status === 403) return make('provider_auth', `${said}. ${source.keyHint}`, false);
-  if (status === 402 || ((status === 429 || status === 0) && BILLING.test(evidence))) return make('provider_quota', said, false);
+  if (isOutOfMoney(failure, evidence)) return make('provider_quota', said, false);
   if (status === 429) return make('rate_limited', said, true);
-  if (CONTEXT_LENGTH.test(evidence)) return make('context_length', said, false);
+  if (status === 413 || CONTEXT_LENGTH.test(evidence)) return make('context_length', said, false);
   if (status === 404)
     return make('provider_request', `${said}. Check the model "${source.model}" and the base URL ${source.baseUrl}`, false);
   if (status >= 300 && status < 400)
@@ -98,12 +116,21 @@ export function toProviderError(failure: Failure, source: FailureSource): Provid
   return classifyUnmarked(failure, said, make);
 }
 
+function isOutOfMoney({ status, retryAfterMs }: Failure, evidence: string): boolean {
+  if (status === 402) return true;
+  if (status === 400) return BILLING_REFUSAL.test(evidence);
+  // Google calls every limit a quota; one that ends within minutes says when, one of a day says so too.
+  const passes = /RESOURCE_EXHAUSTED/.test(evidence) && retryAfterMs !== undefined && !/per ?day/i.test(evidence);
+  return (status === 429 || status === 0) && BILLING.test(evidence) && !passes;
+}
+
 type MakeError = (code: ProviderErrorCode, message: string, retryable: boolean) => ProviderError;
 
 function classifyUnmarked(failure: Failure, said: string, make: MakeError): ProviderError {
   if (failure.status === 501 || failure.status === 505) return make('provider_request', said, false);
   if (failure.status === 0 && /rate.?limit/i.test(failure.label)) return make('rate_limited', said, true);
-  if (failure.status === 0 && /invalid_request|bad_request|not_found/i.test(failure.label)) return make('provider_request', said, false);
+  if (failure.status === 0 && /invalid_request|invalid_prompt|bad_request|not_found/i.test(failure.label))
+    return make('provider_request', said, false);
   if (failure.status === 0 && /authentication|permission|invalid_api_key/i.test(failure.label)) return make('provider_auth', said, false);
   return make('provider_unavailable', said, true);
 }

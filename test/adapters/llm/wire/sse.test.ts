@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSseParser, type SseEvent } from '../../../adapters/llm/sse.ts';
+import { createSseParser, type SseEvent } from '../../../../adapters/llm/wire/sse.ts';
 
 function parse(text: string, cuts: readonly number[] = []): SseEvent[] {
   const bytes = Buffer.from(text);
