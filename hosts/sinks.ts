@@ -13,15 +13,31 @@ import type { Edges, HostEnvironment } from './environment.ts';
 const QUEUE_LIMIT = 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
 
+/** The receiver is the operator's: its host, on whatever network, and no other (DECISIONS 13). */
+async function openTelemetry(
+  own: DefinitionOf<'event-sink'>,
+  options: Readonly<Record<string, unknown>>,
+  { selection }: HostEnvironment,
+  services: AdapterServices,
+): Promise<EventSink> {
+  const { createHttpClient, hostPort } = await import('../adapters/http/index.ts');
+  const url = URL.parse(String(options.endpoint));
+  const http = createHttpClient({ mode: 'operator', allowHosts: url === null || url.host === '' ? [] : [hostPort(url)] });
+  const { odekVersion } = await import('./cli/version.ts');
+  const sink = await own.create({ provider: selection.id, version: odekVersion(), ...options }, { ...services, http });
+  return { ...sink, close: () => sink.close().finally(() => http.close()) };
+}
+
 async function openSink(
   name: string,
   options: Readonly<Record<string, unknown>>,
+  environment: HostEnvironment,
   adapters: LoadedAdapters,
   services: AdapterServices,
 ): Promise<EventSink> {
   if (Object.hasOwn(SINKS, name)) {
     const own: DefinitionOf<'event-sink'> = (await SINKS[name as keyof typeof SINKS]()).default;
-    return own.create(options, services);
+    return name === 'otel' ? openTelemetry(own, options, environment, services) : own.create(options, services);
   }
   const outside = adapters.sinks.get(name);
   if (!outside) {
@@ -44,7 +60,7 @@ export async function openSinks(
   const wanted = Object.entries(environment.config.sinks);
   if (environment.eventFile !== undefined) wanted.push(['jsonl', { path: environment.eventFile }]);
   const sinks: { name: string; sink: EventSink }[] = [];
-  for (const [name, options] of wanted) sinks.push({ name, sink: await openSink(name, options, adapters, services) });
+  for (const [name, options] of wanted) sinks.push({ name, sink: await openSink(name, options, environment, adapters, services) });
   return createFanOut(sinks, {
     clock,
     queueLimit: QUEUE_LIMIT,

@@ -43,9 +43,16 @@ const memory: EventSinkHarness = {
   },
 };
 
+/** Sinks that do not store events, and why the suite, which reads them back, does not fit. */
+const OTHERWISE: Readonly<Partial<Record<SinkName, string>>> = {
+  otel: 'makes sums and spans of events; test/adapters/sinks/otel.test.ts tests the same sentences at a receiver',
+};
+
+const storing = (Object.keys(SINKS) as SinkName[]).filter((name) => OTHERWISE[name] === undefined);
+
 const subjects: Readonly<Record<string, EventSinkHarness>> = {
   'the memory sink': memory,
-  ...Object.fromEntries(Object.keys(SINKS).map((name) => [`the ${name} sink`, registered(name as SinkName)])),
+  ...Object.fromEntries(storing.map((name) => [`the ${name} sink`, registered(name)])),
 };
 
 for (const [name, harness] of Object.entries(subjects)) {
