@@ -14,6 +14,7 @@ import { planViewOf } from './extract.ts';
 import { BLOCKED_STREAK_HINT, reassessmentHint } from './hints.ts';
 import { type BatchCall, createReassessmentMonitor } from './reassess.ts';
 import { REMAINING_SOURCE, remainingPairs, remainingSteps } from './remaining.ts';
+import { resumePlan } from './resume.ts';
 import { hasChecks } from './state.ts';
 import type { PlanPosition, PlanStore } from './store.ts';
 
@@ -95,8 +96,9 @@ export function createPlanStage(deps: AgentDeps, desk: PlanDesk, run: string): P
     position: store.position,
 
     async begin(state) {
-      const kept = state.transcript.slot(SLOT);
-      if (kept !== undefined) store.restore(kept);
+      const content = state.transcript.slot(SLOT);
+      // Only the slot is asked: what stands in any other message is no plan, whoever wrote it.
+      resumePlan(store, content === undefined ? [] : [{ role: 'system', content }]);
       const records = refresh(state);
       if (records.length > 0) await state.journal.append(records);
       if (store.position().open) state.emit({ type: 'plan', view: planViewOf(store.state()) });

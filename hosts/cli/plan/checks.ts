@@ -3,6 +3,8 @@ import { type CheckStatus, STEP_CEILING } from '../../../core/plan/state.ts';
 import { REDACTED } from '../../../core/redact/redactor.ts';
 import type { LlmProvider, ModelEvent } from '../../../ports/llm.ts';
 import type { ToolOutcome } from '../../../ports/message.ts';
+import { columns } from '../render/columns.ts';
+import { sanitiseLine } from '../render/sanitise.ts';
 import { planMessageOf, type StoredSession } from './show.ts';
 
 /** A declared check of a stored plan. */
@@ -62,6 +64,16 @@ export function checkedAgain(check: DeclaredCheck, outcome: ToolOutcome | undefi
     return { ...check, now: 'not run', reason: outcome === undefined ? 'the run ended before' : 'the budget was used up' };
   }
   return { ...check, now: NOW[outcome] };
+}
+
+/** What a person reads: each check, how it is recorded, and what it came to now. */
+export function verificationTable(rows: readonly CheckedAgain[]): readonly string[] {
+  const cells = rows.map(({ step, check, recorded, now, reason }) => [
+    sanitiseLine(`${step}/${check}`),
+    recorded,
+    reason === undefined ? now : `${now}: ${reason}`,
+  ]);
+  return columns([['CHECK', 'RECORDED', 'NOW'], ...cells]);
 }
 
 export function callIdOf(index: number): string {

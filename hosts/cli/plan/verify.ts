@@ -12,10 +12,17 @@ import { loadTold, warner, withHost } from '../host.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { type OpenView, openView } from '../open-view.ts';
 import { CLI_POLICIES } from '../policy.ts';
-import { columns } from '../render/columns.ts';
-import { sanitiseLine } from '../render/sanitise.ts';
 import { terminalApprover } from '../turn.ts';
-import { type CheckedAgain, callIdOf, checkedAgain, createCheckProvider, type DeclaredCheck, declaredChecks, isMasked } from './checks.ts';
+import {
+  type CheckedAgain,
+  callIdOf,
+  checkedAgain,
+  createCheckProvider,
+  type DeclaredCheck,
+  declaredChecks,
+  isMasked,
+  verificationTable,
+} from './checks.ts';
 import type { StoredSession } from './show.ts';
 
 /** What a person sees of the run besides the table: calls, questions and warnings. */
@@ -113,15 +120,6 @@ async function runChecks(
   });
 }
 
-function table(rows: readonly CheckedAgain[]): readonly string[] {
-  const cells = rows.map(({ step, check, recorded, now, reason }) => [
-    sanitiseLine(`${step}/${check}`),
-    recorded,
-    reason === undefined ? now : `${now}: ${reason}`,
-  ]);
-  return columns([['CHECK', 'RECORDED', 'NOW'], ...cells]);
-}
-
 function exitCode(rows: readonly CheckedAgain[], run: RunOutcome): number {
   if (run === 'cancelled') return EXIT.cancelled;
   if (run === 'budget') return EXIT.budget;
@@ -147,7 +145,7 @@ export async function verifyPlan(context: CommandContext, session: StoredSession
     view.close();
     const rows = checks.map((check) => checkedAgain(check, outcomes.get(callIdOf(runnable.indexOf(check)))));
     if (args.flags.json === true) io.stdout.write(`${JSON.stringify({ session_id: session.header.id, checks: rows })}\n`);
-    else for (const line of table(rows)) io.stdout.write(`${line}\n`);
+    else for (const line of verificationTable(rows)) io.stdout.write(`${line}\n`);
     return exitCode(rows, run);
   } finally {
     view.close();

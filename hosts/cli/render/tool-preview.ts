@@ -17,6 +17,7 @@ const GLYPHS: Readonly<Record<string, string>> = {
   glob: '📂',
   file_info: '📎',
   shell: '💻',
+  plan: '📋',
 };
 const OTHER_GLYPH = '🔧';
 

@@ -14,6 +14,7 @@ import {
   STEP_CEILING,
 } from '../../../core/plan/state.ts';
 import { MAX_CALL_CHARS } from '../../../core/plan/verbs.ts';
+import { verificationTable } from '../../../hosts/cli/plan/checks.ts';
 import { recordedStore } from './fixture.ts';
 
 const page = readFileSync(new URL('../../../docs/planning.md', import.meta.url), 'utf8');
@@ -54,6 +55,15 @@ describe('docs/planning.md', () => {
     ] as const;
     const view = { found: true, version: 4, steps, total: 3, done: 1, blocked: 1, allDone: false };
     expect(renderPlanLines(view, { maxChars: 3800, escape: (text) => text }).join('\n')).toBe(block('text lines'));
+  });
+
+  it('shows the table of a verification as it is printed', () => {
+    const check = { description: '', tool: 'shell', arguments: '{}', recorded: 'passed' } as const;
+    const rows = [
+      { ...check, step: 'tests', check: 'go-test', now: 'failed' },
+      { ...check, step: 'tests', check: 'lint', now: 'passed' },
+    ] as const;
+    expect(verificationTable(rows).join('\n')).toBe(block('text verify'));
   });
 
   it('shows the notice of an unverified answer', () => {

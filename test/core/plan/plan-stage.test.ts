@@ -3,7 +3,7 @@ import { ProviderError } from '../../../ports/llm.ts';
 import type { Message } from '../../../ports/message.ts';
 import { defineTool, type ToolEffects, type ToolSpec } from '../../../ports/plugin.ts';
 import type { JournalRecord } from '../../../ports/session.ts';
-import type { ScriptedReply } from '../../fakes/llm.ts';
+import { createScriptedProvider, type ScriptedReply } from '../../fakes/llm.ts';
 import { createHarness, fakeTool, type Harness, type HarnessOptions } from '../agent/harness.ts';
 
 const never = new AbortController().signal;
@@ -356,6 +356,30 @@ describe('a limit', () => {
     );
     await harness.run();
     expect(JSON.stringify(await harness.journal())).not.toContain('plan_remaining');
+  });
+});
+
+describe('a context that is too small for everything', () => {
+  it('loses old results and never the plan, which stays where it was, word for word', async () => {
+    const big = fakeTool('big', (input) => `${input.n} `.repeat(4_000));
+    const calls = (n: number): ScriptedReply => ({ calls: [{ name: 'big', arguments: { n } }], usage: null });
+    const steps = [{ calls: [create()], usage: null }, ...Array.from({ length: 12 }, (_, n) => calls(n)), { text: 'ok', usage: null }];
+    const provider = createScriptedProvider(steps, { limits: { contextWindow: 12_000 } });
+    const harness = await start([], { provider, tools: [{ ...big, maxResultChars: 8_000 }], settings: { maxIterations: 30 } });
+    await harness.run();
+    expect(harness.types()).toContain('context_trimmed');
+    const isMain = ([first]: readonly Message[]): boolean => first?.content === 'You are a test.';
+    const [, ...later] = harness.requests.filter(isMain);
+    expect(later.length).toBeGreaterThan(5);
+    expect(new Set(later.map((messages) => plansOf(messages).join('\n'))).size).toBe(1);
+    // Behind the task, with at most the digest between them.
+    for (const messages of later) {
+      const task = messages.findIndex(({ role }) => role === 'user');
+      const place = messages.findIndex(({ content }) => content.startsWith('[Current plan:'));
+      expect([1, 2]).toContain(place - task);
+    }
+    const digests = harness.requests.filter((messages) => !isMain(messages));
+    expect(JSON.stringify(digests[0])).toContain('Remaining plan steps: a (pending) A, b (pending) B');
   });
 });
 
