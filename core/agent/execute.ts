@@ -111,7 +111,8 @@ export async function executeTool(state: RunState, ready: ReadyCall): Promise<Ra
   } catch (error) {
     return failure(state, ready, error, timeoutMs, limit.signal);
   } finally {
-    settled.abort();
+    // With a reason of its own no error is made for each call.
+    settled.abort('settled');
     stopTimer();
     stopHeartbeat();
   }
