@@ -32,7 +32,8 @@ interface Losses {
   why: string | undefined;
 }
 
-function lossText(endpoint: string, { spans, measurements, why }: Losses): string {
+/** What is told at the end where something was lost. */
+export function lossText(endpoint: string, { spans, measurements, why }: Losses): string {
   const reason = why === undefined ? '' : ` (${why})`;
   return `telemetry: ${spans} spans and ${measurements} measurements did not reach ${new URL(endpoint).host}${reason}`;
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { UNVERIFIED_PREFIX, type VerifySettings, verifySettings } from '../../../core/verification/verification-stage.ts';
+import type { VerifySettings } from '../../../core/agent/settings.ts';
+import { UNVERIFIED_PREFIX, verifySettings } from '../../../core/verification/verification-stage.ts';
 import type { ModelRequest } from '../../../ports/llm.ts';
 import { ProviderError } from '../../../ports/llm.ts';
 import { createScriptedProvider, type ScriptedReply, type ScriptedStep } from '../../fakes/llm.ts';

@@ -25,8 +25,8 @@ describe.concurrent('the verification pass of odek run', PATIENT, () => {
         expect(server.requests.map(({ body }) => body.model)).toEqual(['scripted', 'judge', 'scripted', 'judge']);
         const usage = JSON.parse((await run(['usage', '--json'])).stdout) as { calls: Record<string, unknown>[] };
         expect(usage.calls).toEqual([
-          expect.objectContaining({ provider: 'local', model: 'judge', purpose: 'side', calls: 2, cost_usd: null }),
-          expect.objectContaining({ provider: 'local', model: 'scripted', purpose: 'main', calls: 2, cost_usd: null }),
+          expect.objectContaining({ model: 'judge', purpose: 'side', calls: 2, cost_usd: null }),
+          expect.objectContaining({ model: 'scripted', purpose: 'main', calls: 2, cost_usd: null }),
         ]);
       },
       { config: { verify: { enabled: true, model: 'judge' } } },
