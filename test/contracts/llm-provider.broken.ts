@@ -30,7 +30,7 @@ export function scriptedHarness(
 ): LlmProviderHarness {
   return {
     async make(scenario) {
-      const scripted = createScriptedProvider(() => scriptedStep(scenario));
+      const scripted = createScriptedProvider(() => scriptedStep(scenario), { models: [{ id: 'scripted', contextWindow: 8_192 }] });
       return { provider: wrap(scripted, scenario), requests: () => scripted.requests.length, dispose: () => scripted.close() };
     },
   };
@@ -169,6 +169,16 @@ export const brokenLlmProviders: readonly BrokenAdapter<LlmProviderHarness>[] = 
     name: 'says 0 for a window that it does not know',
     caughtBy: 'llm-provider/limits',
     harness: scriptedHarness((provider) => ({ ...provider, limits: () => ({ contextWindow: 0 }) })),
+  },
+  {
+    name: 'lists a model twice',
+    caughtBy: 'llm-provider/models',
+    harness: scriptedHarness((provider) => ({ ...provider, models: async () => [{ id: 'a' }, { id: 'a', contextWindow: 8_192 }] })),
+  },
+  {
+    name: 'lists a model with no room',
+    caughtBy: 'llm-provider/models',
+    harness: scriptedHarness((provider) => ({ ...provider, models: async () => [{ id: 'a', contextWindow: 0 }] })),
   },
   {
     name: 'fails when it is closed again',

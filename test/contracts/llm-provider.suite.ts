@@ -29,6 +29,8 @@ export interface LlmSubject {
 }
 
 export interface LlmProviderHarness {
+  /** True where the other side gives calls no ids, so that those of {@link SCENARIO_ANSWERS} cannot be expected. */
+  readonly withoutCallIds?: boolean;
   /** A fresh subject that answers any request by `scenario`. */
   make(scenario: LlmScenario): Promise<LlmSubject>;
 }
@@ -130,7 +132,11 @@ const cases: ContractCase<LlmProviderHarness>[] = [
         assert.equal(message.role, 'assistant');
         assert.equal(message.content, text.join(''));
         assert.equal(message.reasoning ?? '', reasoning.join(''));
-        assert.deepEqual(message.toolCalls ?? [], calls);
+        const got = message.toolCalls ?? [];
+        assert.deepEqual(
+          got.map((call, at) => (harness.withoutCallIds === true ? { ...call, id: calls[at]?.id } : call)),
+          calls,
+        );
         assert.equal(finish, calls.length > 0 ? 'tool_calls' : 'stop');
       }),
   },
@@ -237,6 +243,21 @@ const cases: ContractCase<LlmProviderHarness>[] = [
           assert.ok(tokens === undefined || (Number.isSafeInteger(tokens) && tokens > 0), `got ${tokens}`);
         }
         assert.ok(provider.name !== '', 'the provider has a name');
+      }),
+  },
+  {
+    id: 'llm-provider/models',
+    sentence: '`models`, where there is one, lists each id once, with limits that are positive whole numbers or absent.',
+    run: (harness) =>
+      withSubject(harness, 'plain_text', async ({ provider }) => {
+        const models = (await provider.models?.(new AbortController().signal)) ?? [];
+        for (const { id, contextWindow, maxOutputTokens } of models) {
+          assert.ok(typeof id === 'string' && id !== '', 'a model has an id');
+          for (const tokens of [contextWindow, maxOutputTokens]) {
+            assert.ok(tokens === undefined || (Number.isSafeInteger(tokens) && tokens > 0), `got ${tokens}`);
+          }
+        }
+        assert.equal(new Set(models.map(({ id }) => id)).size, models.length, 'no id comes twice');
       }),
   },
   {

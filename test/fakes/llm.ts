@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../ports/errors.ts';
-import type { FinishReason, LlmProvider, ModelEvent, ModelLimits, ModelRequest } from '../../ports/llm.ts';
+import type { FinishReason, LlmProvider, ModelEvent, ModelInfo, ModelLimits, ModelRequest } from '../../ports/llm.ts';
 import { ProviderError } from '../../ports/llm.ts';
 import type { Usage } from '../../ports/message.ts';
 
@@ -33,6 +33,8 @@ export interface ScriptedProvider extends LlmProvider {
 export interface ScriptedOptions {
   readonly name?: string;
   readonly limits?: ModelLimits;
+  /** Absent: it cannot list any. */
+  readonly models?: readonly ModelInfo[];
 }
 
 /** A provider in memory that plays `steps`, one a request; a function alone answers every request. */
@@ -55,6 +57,7 @@ export function createScriptedProvider(steps: readonly ScriptedReply[] | Scripte
       yield* play(step, number, signal);
     },
     limits: () => options.limits ?? {},
+    ...(options.models && { models: async () => options.models ?? [] }),
     close: async () => {
       closed = true;
     },
