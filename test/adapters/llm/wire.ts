@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createSystemClock } from '../../../adapters/clock/system.ts';
 import { createHttpClient, hostPort } from '../../../adapters/http/index.ts';
+import type { LlmProviderDefinition } from '../../../adapters/llm/index.ts';
 import openai from '../../../adapters/llm/openai.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../../../ports/http.ts';
 import type { LlmProvider, ModelEvent, ModelRequest } from '../../../ports/llm.ts';
@@ -63,6 +64,16 @@ export function answer(text = 'ok'): CannedReply {
 export function openaiOver(http: HttpClient, options: Readonly<Record<string, unknown>> = {}): LlmProvider {
   const services = { http, clock: createSystemClock(), log: () => undefined };
   return openai.create({ id: 'test', base_url: 'http://127.0.0.1:9/v1', ...options }, services);
+}
+
+/** A provider of any format at an address that nobody reaches, unless another one is given. */
+export function providerOver(
+  definition: LlmProviderDefinition,
+  http: HttpClient,
+  options: Readonly<Record<string, unknown>> = {},
+): LlmProvider {
+  const services = { http, clock: createSystemClock(), log: () => undefined };
+  return definition.create({ id: 'test', base_url: 'http://127.0.0.1:9/v1', ...options }, services) as LlmProvider;
 }
 
 export async function collect(
