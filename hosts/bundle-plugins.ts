@@ -70,12 +70,17 @@ const JOINED: readonly string[] = [
   'adapters/http/index.ts',
   'adapters/ids/random.ts',
   'adapters/llm/openai.ts',
+  'adapters/process/jobs.ts',
   'adapters/process/node.ts',
   'adapters/schema/ajv.ts',
+  'adapters/session-search/store.ts',
   'adapters/store/index.ts',
+  'plugins/about/index.ts',
+  'plugins/background/index.ts',
   'plugins/calc/index.ts',
   'plugins/files/index.ts',
   'plugins/inspect/index.ts',
+  'plugins/session-search/index.ts',
   'plugins/shell/index.ts',
 ];
 
@@ -88,7 +93,15 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'command-line': ['hosts/cli/args.ts', 'hosts/cli/commands.ts', 'hosts/cli/exit-codes.ts', 'hosts/cli/help.ts', 'ports/errors.ts'],
   agent: ['hosts/cli/continue.ts', 'hosts/cli/repl.ts', 'hosts/cli/run.ts'],
   upkeep: ['hosts/cli/completion.ts', 'hosts/cli/config.ts', 'hosts/cli/doctor.ts', 'hosts/cli/init.ts', 'hosts/cli/session-command.ts'],
-  seldom: ['adapters/http/proxy.ts', 'adapters/llm/record.ts', 'adapters/llm/replay.ts', 'adapters/sinks/jsonl.ts', 'hosts/adapters.ts'],
+  seldom: [
+    'adapters/approver/clarifier.ts',
+    'plugins/clarify/index.ts',
+    'adapters/http/proxy.ts',
+    'adapters/llm/record.ts',
+    'adapters/llm/replay.ts',
+    'adapters/sinks/jsonl.ts',
+    'hosts/adapters.ts',
+  ],
 };
 
 /** Source file → what its lazy import becomes. */

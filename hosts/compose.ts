@@ -31,7 +31,13 @@ export async function compose(policy: HostPolicy, environment: HostEnvironment, 
   const root = (await container.getAsync(TOKENS.root)) as Root;
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
-    const parts = [() => root.plugins.dispose(), () => root.provider.close(), () => root.sinks.close(), () => root.store.close()];
+    const parts = [
+      () => root.plugins.dispose(),
+      async () => root.jobs?.closeAll(),
+      () => root.provider.close(),
+      () => root.sinks.close(),
+      () => root.store.close(),
+    ];
     for (const part of parts) await bounded(root.clock, part);
   };
   return {

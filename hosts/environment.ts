@@ -1,10 +1,12 @@
 import type { Store } from '../adapters/store/index.ts';
 import type { Agent } from '../core/agent/agent.ts';
 import type { FanOut } from '../core/guards/fan-out.ts';
+import type { JobDesk } from '../core/jobs/desk.ts';
 import type { AppliedPlugins } from '../core/plugins/host.ts';
 import type { Redactor } from '../core/redact/redactor.ts';
 import type { PluginName } from '../plugins/index.ts';
 import type { Approver } from '../ports/approval.ts';
+import type { Clarifier } from '../ports/clarifier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RunEvent } from '../ports/event.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -36,6 +38,8 @@ export interface HostEnvironment {
 /** The live objects that only a surface has. */
 export interface Edges {
   readonly approver?: Approver;
+  /** Absent: nobody can be asked anything in the middle of a run. */
+  readonly clarifier?: Clarifier;
   /** A live provider that takes the configured one's place. */
   readonly provider?: LlmProvider;
   /** Applied after the first-party ones. */
@@ -54,4 +58,6 @@ export interface Root {
   readonly provider: LlmProvider;
   readonly sinks: FanOut;
   readonly plugins: AppliedPlugins;
+  /** Absent: there are no background jobs. */
+  readonly jobs?: JobDesk;
 }

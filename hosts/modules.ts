@@ -3,7 +3,12 @@ import { createAgent } from '../core/agent/agent.ts';
 import { applyPlugins } from '../core/plugins/host.ts';
 import { createToolRegistry } from '../core/plugins/registry.ts';
 import { createRedactor } from '../core/redact/redactor.ts';
-import { loadPlugins, PLUGIN_NAMES } from '../plugins/index.ts';
+import { loadPlugins } from '../plugins/index.ts';
+import { hasJobs, openJobDesk } from './background.ts';
+import { offeredPlugins } from './built-ins.ts';
+import { createCatalogue } from './catalogue.ts';
+import { announced } from './clarify.ts';
+import { createConfigView } from './config-view.ts';
 import { outsideAdapters } from './outside.ts';
 import { firstPartyOf, isPlanning, openPlanDesk, PLAN_TOOL } from './planning.ts';
 import { createProvider } from './provider.ts';
@@ -35,6 +40,7 @@ export const systemModule = new ContainerModule((options) => {
   single(TOKENS.ids, async () => (await import('../adapters/ids/random.ts')).createRandomIds(), []);
   single(TOKENS.hash, async () => (await import('../adapters/hash/sha256.ts')).createSha256(), []);
   single(TOKENS.validator, async () => (await import('../adapters/schema/ajv.ts')).createSchemaValidator(), []);
+  single(TOKENS.shell, async () => (await import('../adapters/shell-grammar/unbash.ts')).createShellGrammar(), []);
   single(TOKENS.redactor, (environment) => createRedactor(environment.config.secrets), [TOKENS.environment]);
 });
 
@@ -88,25 +94,54 @@ export const agentModule = new ContainerModule((options) => {
     [TOKENS.environment, TOKENS.hash, TOKENS.redactor],
   );
   single(
-    TOKENS.plugins,
-    async (environment, plan, registry, validator, fs, process, clock, edges) => {
-      const wanted = environment.builtIns ?? PLUGIN_NAMES;
-      const plugins = await loadPlugins(wanted.filter((name) => plan !== undefined || name !== PLAN_TOOL.plan));
-      const logger = { log: (level: string, message: string) => edges.log(level, message) };
-      return applyPlugins([...plugins, ...(edges.plugins ?? [])], {
-        registry,
-        validator,
-        clock,
-        configs: {},
-        services: { fs, process, logger, ...(plan && { plan }) },
-      });
+    TOKENS.jobs,
+    async (environment, redactor, clock, ids, hash) =>
+      hasJobs(environment.config, environment.builtIns) ? openJobDesk(environment, { redactor, clock, ids, hash }) : undefined,
+    [TOKENS.environment, TOKENS.redactor, TOKENS.clock, TOKENS.ids, TOKENS.hash],
+  );
+  single(
+    TOKENS.services,
+    async (policy, { config }, plan, jobs, registry, fs, process, store, clock, ids, edges) => {
+      const { createSessionSearch } = await import('../adapters/session-search/store.ts');
+      const person = policy.tools.includes('clarify') ? edges.clarifier : undefined;
+      return {
+        fs,
+        process,
+        logger: { log: (level: string, message: string) => edges.log(level, message) },
+        sessions: createSessionSearch(store.sessions),
+        config: createConfigView(config),
+        catalogue: createCatalogue(registry, config.tools),
+        ...(plan && { plan }),
+        ...(jobs && { jobs }),
+        ...(person && { clarifier: announced(person, edges, clock, ids) }),
+      };
     },
-    [TOKENS.environment, TOKENS.plans, TOKENS.tools, TOKENS.validator, TOKENS.fileSystem, TOKENS.processes, TOKENS.clock, TOKENS.edges],
+    [
+      TOKENS.policy,
+      TOKENS.environment,
+      TOKENS.plans,
+      TOKENS.jobs,
+      TOKENS.tools,
+      TOKENS.fileSystem,
+      TOKENS.processes,
+      TOKENS.store,
+      TOKENS.clock,
+      TOKENS.ids,
+      TOKENS.edges,
+    ],
+  );
+  single(
+    TOKENS.plugins,
+    async (environment, services, registry, validator, clock, edges) => {
+      const plugins = await loadPlugins(offeredPlugins(services, environment.builtIns));
+      return applyPlugins([...plugins, ...(edges.plugins ?? [])], { registry, validator, clock, configs: {}, services });
+    },
+    [TOKENS.environment, TOKENS.services, TOKENS.tools, TOKENS.validator, TOKENS.clock, TOKENS.edges],
   );
   single(
     TOKENS.agent,
     // The plugins are named so that their tools are there before the agent is.
-    (policy, environment, provider, tools, plans, _plugins, validator, fs, clock, ids, hash, redactor, sinks, edges) =>
+    (policy, environment, provider, tools, plans, jobs, _plugins, validator, fs, clock, ids, hash, redactor, shell, sinks, edges) =>
       createAgent(
         {
           provider,
@@ -117,8 +152,10 @@ export const agentModule = new ContainerModule((options) => {
           ids,
           hash,
           redactor,
+          shell,
           ...(edges.approver && { approver: edges.approver }),
           ...(plans && { plans }),
+          ...(jobs && { jobs }),
           isFirstParty: firstPartyOf(environment.builtIns),
           emit: (event) => reportEvent(event, edges, sinks, environment),
         },
@@ -130,6 +167,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.provider,
       TOKENS.tools,
       TOKENS.plans,
+      TOKENS.jobs,
       TOKENS.plugins,
       TOKENS.validator,
       TOKENS.fileSystem,
@@ -137,13 +175,17 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.ids,
       TOKENS.hash,
       TOKENS.redactor,
+      TOKENS.shell,
       TOKENS.sinks,
       TOKENS.edges,
     ],
   );
   single(
     TOKENS.root,
-    (agent, store, ids, clock, redactor, provider, sinks, plugins) => ({ agent, store, ids, clock, redactor, provider, sinks, plugins }),
-    [TOKENS.agent, TOKENS.store, TOKENS.ids, TOKENS.clock, TOKENS.redactor, TOKENS.provider, TOKENS.sinks, TOKENS.plugins],
+    (agent, store, ids, clock, redactor, provider, sinks, plugins, jobs) => ({
+      ...{ agent, store, ids, clock, redactor, provider, sinks, plugins },
+      ...(jobs && { jobs }),
+    }),
+    [TOKENS.agent, TOKENS.store, TOKENS.ids, TOKENS.clock, TOKENS.redactor, TOKENS.provider, TOKENS.sinks, TOKENS.plugins, TOKENS.jobs],
   );
 });

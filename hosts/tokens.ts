@@ -1,6 +1,7 @@
 import type { Store } from '../adapters/store/index.ts';
 import type { Agent } from '../core/agent/agent.ts';
 import type { FanOut } from '../core/guards/fan-out.ts';
+import type { JobDesk } from '../core/jobs/desk.ts';
 import type { PlanDesk } from '../core/plan/desk.ts';
 import type { AppliedPlugins } from '../core/plugins/host.ts';
 import type { ToolRegistry } from '../core/plugins/registry.ts';
@@ -11,8 +12,10 @@ import type { Hash } from '../ports/hash.ts';
 import type { HttpClient } from '../ports/http.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { LlmProvider } from '../ports/llm.ts';
+import type { Services } from '../ports/plugin.ts';
 import type { ProcessRunner } from '../ports/process.ts';
 import type { SchemaValidator } from '../ports/schema.ts';
+import type { ShellGrammar } from '../ports/shell-grammar.ts';
 import type { LoadedAdapters } from './adapters.ts';
 import type { Edges, HostEnvironment, Root } from './environment.ts';
 import type { HostPolicy } from './policy.ts';
@@ -32,6 +35,7 @@ export const TOKENS = {
   hash: token<Hash>('hash'),
   validator: token<SchemaValidator>('validator'),
   redactor: token<Redactor>('redactor'),
+  shell: token<ShellGrammar>('shell grammar'),
   adapters: token<LoadedAdapters>('adapters'),
   operatorHttp: token<HttpClient>('operator http client'),
   guardedHttp: token<HttpClient>('guarded http client'),
@@ -44,6 +48,8 @@ export const TOKENS = {
   /** Undefined where planning is off. */
   plans: token<PlanDesk | undefined>('plans'),
   plugins: token<AppliedPlugins>('plugins'),
+  services: token<Partial<Omit<Services, 'tools'>>>('services of plugins'),
+  jobs: token<JobDesk | undefined>('job desk'),
   agent: token<Agent>('agent'),
   root: token<Root>('root'),
 } as const;

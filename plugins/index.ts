@@ -2,10 +2,14 @@ import type { Plugin } from '../ports/plugin.ts';
 
 /** First-party plugins by name. Each loader imports its plugin only when it is asked for. */
 export const PLUGINS = {
+  about: async () => (await import('./about/index.ts')).default,
+  background: async () => (await import('./background/index.ts')).default,
   calc: async () => (await import('./calc/index.ts')).default,
+  clarify: async () => (await import('./clarify/index.ts')).default,
   files: async () => (await import('./files/index.ts')).default,
   inspect: async () => (await import('./inspect/index.ts')).default,
   'plan-tool': async () => (await import('./plan-tool/index.ts')).default,
+  'session-search': async () => (await import('./session-search/index.ts')).default,
   shell: async () => (await import('./shell/index.ts')).default,
 } as const satisfies Record<string, () => Promise<Plugin>>;
 

@@ -164,6 +164,9 @@ export type LiveBody =
   | { readonly type: 'plan'; readonly view: PlanView }
   | { readonly type: 'approval_asked'; readonly request: ApprovalRequest }
   | { readonly type: 'approval_answered'; readonly request_id: string; readonly verdict: ApprovalVerdict }
+  /** A person is asked something in the middle of a run, and it is settled. */
+  | { readonly type: 'question_asked'; readonly question_id: string; readonly text: string }
+  | { readonly type: 'question_answered'; readonly question_id: string }
   | { readonly type: 'hint'; readonly iteration: number; readonly text: string }
   | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string }
   | { readonly type: 'sink_dropped'; readonly sink: string; readonly count: number };

@@ -1,9 +1,14 @@
+import type { Clarifier } from './clarifier.ts';
+import type { ConfigView } from './config-view.ts';
 import { OdekError } from './errors.ts';
 import type { FileSystem } from './file-system.ts';
 import type { HttpClient } from './http.ts';
+import type { JobControl } from './job.ts';
 import type { JsonSchema } from './message.ts';
 import type { PlanControl } from './plan.ts';
 import type { ProcessRunner } from './process.ts';
+import type { SessionSearch } from './session-search.ts';
+import type { ToolCatalogue } from './tool-catalogue.ts';
 
 /** What a call would touch. Core classifies and approves from this; a tool never decides for itself. */
 export interface ToolEffects {
@@ -90,6 +95,16 @@ export interface Services {
   readonly http: HttpClient;
   /** First party only. */
   readonly plan: PlanControl;
+  /** First party only. */
+  readonly jobs: JobControl;
+  /** First party only. */
+  readonly sessions: SessionSearch;
+  /** First party only. */
+  readonly config: ConfigView;
+  /** First party only. */
+  readonly catalogue: ToolCatalogue;
+  /** First party only. Absent where no person can be asked. */
+  readonly clarifier: Clarifier;
 }
 
 export type ServiceName = keyof Services;

@@ -7,8 +7,11 @@ const MAX_LINE = 1000;
 const INTERRUPT = '\u0003';
 const END_OF_INPUT = '\u0004';
 
-/** Reads lines from a terminal in line mode or in raw mode. Listens only between `open` and `close`. */
-export function createLineInput(input: NodeJS.ReadableStream) {
+/**
+ * Reads lines from a terminal in line mode or in raw mode; of a longer line its last `maxChars`. Listens
+ * only between `open` and `close`.
+ */
+export function createLineInput(input: NodeJS.ReadableStream, maxChars: number = MAX_LINE) {
   let pending = '';
   let deliver: ((line: Line) => void) | undefined;
   let ended = false;
@@ -29,7 +32,7 @@ export function createLineInput(input: NodeJS.ReadableStream) {
     to?.(line);
   };
   const onData = (chunk: Buffer | string) => {
-    pending = (pending + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).slice(-MAX_LINE);
+    pending = (pending + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).slice(-maxChars);
     if (pending.includes(INTERRUPT) || pending.includes(END_OF_INPUT)) ended = true;
     offer();
   };

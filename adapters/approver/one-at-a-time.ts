@@ -6,19 +6,24 @@ export type Show = (request: ApprovalRequest, signal: AbortSignal) => Promise<Ap
 
 /** An approver that shows one request at a time, in the order they came, and gives up at once when a run is cancelled. */
 export function oneAtATime(show: Show): Approver {
+  return { decide: inTurn(show) };
+}
+
+/** `work`, done for one request after the other. Rejects with `CancelledError` as soon as the signal fires. */
+export function inTurn<Request, Answer>(
+  work: (request: Request, signal: AbortSignal) => Promise<Answer>,
+): (request: Request, signal: AbortSignal) => Promise<Answer> {
   let last: Promise<unknown> = Promise.resolve();
-  return {
-    async decide(request, signal) {
-      const before = last;
-      const done = Promise.withResolvers<void>();
-      last = before.then(() => done.promise);
-      const shown = before.then(() => (signal.aborted ? Promise.reject(new CancelledError()) : show(request, signal)));
-      shown.then(
-        () => done.resolve(),
-        () => done.resolve(),
-      );
-      return unlessAborted(shown, signal);
-    },
+  return async (request, signal) => {
+    const before = last;
+    const done = Promise.withResolvers<void>();
+    last = before.then(() => done.promise);
+    const answered = before.then(() => (signal.aborted ? Promise.reject(new CancelledError()) : work(request, signal)));
+    answered.then(
+      () => done.resolve(),
+      () => done.resolve(),
+    );
+    return unlessAborted(answered, signal);
   };
 }
 

@@ -150,7 +150,7 @@ function openTty(flags: number): number | undefined {
 }
 
 /** Opened anew for each question, so that nothing reads the terminal in between. Without one, the input has ended already. */
-function controllingTerminal(): Terminal {
+export function controllingTerminal(): Terminal {
   const readFd = openTty(constants.O_RDWR);
   const writeFd = openTty(constants.O_WRONLY);
   if (readFd === undefined || writeFd === undefined) return { input: Readable.from([]), output: new PassThrough().resume() };

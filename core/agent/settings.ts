@@ -8,6 +8,8 @@ import type { Ids } from '../../ports/ids.ts';
 import type { LlmProvider, ThinkingLevel } from '../../ports/llm.ts';
 import type { SchemaValidator } from '../../ports/schema.ts';
 import type { SessionWriter } from '../../ports/session.ts';
+import type { ShellGrammar } from '../../ports/shell-grammar.ts';
+import type { JobDesk } from '../jobs/desk.ts';
 import type { PlanDesk } from '../plan/desk.ts';
 import type { ToolRegistry } from '../plugins/registry.ts';
 import type { Redactor } from '../redact/redactor.ts';
@@ -35,8 +37,12 @@ export interface AgentDeps {
   readonly ids: Ids;
   readonly hash: Hash;
   readonly redactor: Redactor;
+  /** Reads command lines, so that they can be judged. Absent: every command is `unknown`. */
+  readonly shell?: ShellGrammar;
   /** Absent: nobody can answer, and `danger.nonInteractive` decides. */
   readonly approver?: Approver;
+  /** Absent: there are no background jobs. */
+  readonly jobs?: JobDesk;
   /** Absent: planning is off. */
   readonly plans?: PlanDesk;
   /** Whether the declared effects of an owner's tools are believed as evidence. Absent: nobody's are. */
@@ -65,6 +71,10 @@ export interface AgentSettings {
   readonly limits: BudgetLimits;
   readonly prices: Prices;
   readonly danger: DangerPolicy;
+  /** The user's home, absolute; absent: `~` in a command is a place that nobody knows. */
+  readonly home?: string;
+  /** Folders for files of the moment, absolute; `/tmp` and `/var/tmp` when absent. */
+  readonly tempDirs?: readonly string[];
   readonly sandbox: boolean;
   /** Keep a digest of what no longer fits the model's window. Absent: yes. */
   readonly compaction?: boolean;

@@ -1,4 +1,5 @@
 import { createContextStage } from '../context/stage.ts';
+import { createJobStage } from '../jobs/stage.ts';
 import { createPlanStage, withoutPlan } from '../plan/plan-stage.ts';
 import { createReconcileStage } from '../recovery/reconcile-stage.ts';
 import { createRecoveryStage } from '../recovery/recovery-stage.ts';
@@ -15,6 +16,7 @@ export function createStages(deps: AgentDeps, settings: AgentSettings, run: stri
     createRecoveryStage(deps, plan?.position),
     createReconcileStage(deps),
     ...verification,
+    ...(deps.jobs === undefined ? [] : [createJobStage(deps, deps.jobs)]),
     createContextStage(settings),
   ];
 }

@@ -1,8 +1,8 @@
 import { ConfigError } from '../../ports/errors.ts';
-import { isObject } from '../config/check-value.ts';
 import { CONFIG_KEYS, type KeySpec } from '../config/keys.ts';
 import { loadConfig } from '../config/load.ts';
-import type { ConfigSource, ConfigValue, LoadedConfig } from '../config/types.ts';
+import { shownValue } from '../config/shown-value.ts';
+import type { ConfigSource, LoadedConfig } from '../config/types.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { suggestion } from './nearest.ts';
@@ -13,11 +13,6 @@ export interface ConfigRow {
   readonly value?: unknown;
   readonly source: ConfigSource;
 }
-
-const HIDDEN = 'set (hidden)';
-const SECRET_MEMBER = /key|token|secret|passw|credential|auth|cookie|dsn/i;
-/** Shorter secrets would blank out half of the view; they are hidden where they stand under their own key. */
-const SHORTEST_MASKED = 4;
 
 /** `odek config [section] [--json]`: the resolved view with the layer that won, secrets hidden. */
 export async function run({ args, io, env, cwd }: CommandContext): Promise<number> {
@@ -36,7 +31,7 @@ export function configRows({ config, values, sources }: LoadedConfig): readonly 
   const row = (spec: KeySpec, key: string): ConfigRow => {
     const source = sources[key] ?? 'default';
     const value = values[key];
-    return value === undefined ? { key, source } : { key, source, value: hide(spec, value, config.secrets) };
+    return value === undefined ? { key, source } : { key, source, value: shownValue(spec, value, config.secrets) };
   };
   return CONFIG_KEYS.flatMap((spec) => {
     if (!spec.key.includes('<')) return [row(spec, spec.key)];
@@ -49,21 +44,6 @@ export function configRows({ config, values, sources }: LoadedConfig): readonly 
 function belongsTo(pattern: string, key: string): boolean {
   const [before = '', after = ''] = pattern.split(/<[^>]*>/);
   return key.length > before.length + after.length && key.startsWith(before) && key.endsWith(after);
-}
-
-function hide(spec: KeySpec, value: ConfigValue, secrets: readonly string[]): unknown {
-  return spec.secret === true ? HIDDEN : masked(value, secrets);
-}
-
-function masked(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') {
-    return secrets.reduce((text, secret) => (secret.length < SHORTEST_MASKED ? text : text.replaceAll(secret, '(hidden)')), value);
-  }
-  if (Array.isArray(value)) return value.map((entry) => masked(entry, secrets));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, SECRET_MEMBER.test(name) ? HIDDEN : masked(member, secrets)]),
-  );
 }
 
 function sectionOf(rows: readonly ConfigRow[], section: string | undefined): readonly ConfigRow[] {

@@ -73,6 +73,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'tools.enabled': ['read_file', 'search_files'],
   'tools.disabled': ['shell'],
   adapters: ['./my-sink.mjs'],
+  'background.max_timeout_seconds': 3600,
   'network.allow_hosts': ['localhost:8080'],
 };
 

@@ -18,7 +18,7 @@ import { sanitise } from './render/sanitise.ts';
 import { createPrompt, type Prompt } from './repl/prompt.ts';
 import { runRepl } from './repl/repl.ts';
 import { withStore } from './store.ts';
-import { runTurn, terminalApprover } from './turn.ts';
+import { runTurn, terminalPerson } from './turn.ts';
 
 async function startingPoint(context: CommandContext): Promise<{ header: SessionHeader | undefined; config: ResolvedConfig }> {
   const { flags } = context.args;
@@ -64,11 +64,11 @@ function endedBy(quit: AbortSignal, prompt: Prompt): Prompt {
 export async function run(context: CommandContext): Promise<number> {
   const { header, config } = await startingPoint(context);
   const environment = await hostEnvironment(context, config, 'terminal');
-  const approver = await terminalApprover();
+  const person = await terminalPerson(createSystemClock());
   const idle = betweenTurns(context);
   let view: OpenView | undefined;
   const edges: Edges = {
-    ...(approver && { approver }),
+    ...person,
     onEvent: (event) => (view ?? idle).onEvent(event),
     log: (level, text) => (view ?? idle).log(level, text),
   };

@@ -1,7 +1,10 @@
+import { createTurns } from '../../core/approvals/turns.ts';
 import type { Approver } from '../../ports/approval.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { RunResult } from '../../ports/run.ts';
 import type { SessionWriter } from '../../ports/session.ts';
 import type { Composed } from '../compose.ts';
+import type { Edges } from '../environment.ts';
 import type { CommandContext } from './command.ts';
 import type { RunView } from './render/run-view.ts';
 
@@ -9,6 +12,19 @@ import type { RunView } from './render/run-view.ts';
 export async function terminalApprover(): Promise<Approver | undefined> {
   const { openTerminal } = await import('../../adapters/approver/terminal.ts');
   return openTerminal();
+}
+
+/** The same person, asked for approvals and answers one at a time. */
+export async function terminalPerson(clock: Clock): Promise<Pick<Edges, 'approver' | 'clarifier'>> {
+  const approver = await terminalApprover();
+  if (approver === undefined) return {};
+  const { createTerminalClarifier } = await import('../../adapters/approver/clarifier.ts');
+  const clarifier = createTerminalClarifier({ clock });
+  const turns = createTurns();
+  return {
+    approver: { decide: (request, signal) => turns.take(signal, () => approver.decide(request, signal)) },
+    clarifier: { ask: (question, signal) => turns.take(signal, () => clarifier.ask(question, signal)) },
+  };
 }
 
 export interface Turn {

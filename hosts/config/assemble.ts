@@ -46,6 +46,13 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
       max_steps: must('planning.max_steps'),
       max_render_chars: must('planning.max_render_chars'),
     },
+    background: {
+      enabled: must('background.enabled'),
+      max_jobs: must('background.max_jobs'),
+      max_output_bytes: must('background.max_output_bytes'),
+      max_timeout_seconds: must('background.max_timeout_seconds'),
+      notify: must<'observe' | 'off'>('background.notify'),
+    },
     dangerous: {
       classes: group<DangerAction>(values, 'dangerous.classes.') as Partial<Record<DangerClass, DangerAction>>,
       allowlist: list('dangerous.allowlist'),

@@ -13,6 +13,7 @@ export function statePaths(env: Readonly<Record<string, string | undefined>>, cw
     projectFile: resolve(cwd, 'odek.json'),
     database: join(folder, 'odek.db'),
     identityFile: join(folder, 'IDENTITY.md'),
+    jobsFolder: join(folder, 'jobs'),
     replHistory: join(folder, 'repl_history'),
   };
 }

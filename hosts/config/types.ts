@@ -48,6 +48,17 @@ interface PlanningConfig {
   readonly max_render_chars: number;
 }
 
+interface BackgroundConfig {
+  readonly enabled: boolean;
+  /** 1 to 64. */
+  readonly max_jobs: number;
+  /** 1 KiB to 64 MiB. */
+  readonly max_output_bytes: number;
+  /** Seconds; 0 is no limit. */
+  readonly max_timeout_seconds: number;
+  readonly notify: 'observe' | 'off';
+}
+
 interface DangerousConfig {
   readonly classes: Readonly<Partial<Record<DangerClass, DangerAction>>>;
   readonly allowlist: readonly string[];
@@ -75,6 +86,8 @@ export interface StatePaths {
   readonly projectFile: string;
   readonly database: string;
   readonly identityFile: string;
+  /** Where running background jobs are noted. */
+  readonly jobsFolder: string;
   readonly replHistory: string;
 }
 
@@ -121,6 +134,7 @@ export interface ResolvedConfig {
   /** Replaces the default system prompt. */
   readonly system?: string;
   readonly planning: PlanningConfig;
+  readonly background: BackgroundConfig;
   readonly dangerous: DangerousConfig;
   readonly limits: BudgetLimits;
   readonly input_cost_per_million_usd?: number;

@@ -112,6 +112,8 @@ export async function createAgent(options: CreateAgentOptions): Promise<Embedded
         return result;
       } finally {
         await session.close({ discard: runOptions.session === undefined && result?.outcome === 'answer' });
+        // Nobody can come back to the jobs of a session without a name.
+        if (runOptions.session === undefined) await composed.root.jobs?.endSession(session.header.id);
       }
     },
     requestFinalisation: () => composed.root.agent.requestFinalisation(),

@@ -154,6 +154,14 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
       case 'approval_answered':
         answered(event.request_id);
         break;
+      case 'question_asked':
+        scroll.end();
+        asked.add(event.question_id);
+        screen.pause();
+        break;
+      case 'question_answered':
+        answered(event.question_id);
+        break;
       default:
         if (!(plan.take(event) && live)) showNote(parts, event, mode);
     }
