@@ -1,8 +1,10 @@
+import { isAbsolute, resolve } from 'node:path';
 import type { AgentSettings } from '../core/agent/settings.ts';
 import { verifySettings } from '../core/verification/verification-stage.ts';
 import type { HostEnvironment } from './environment.ts';
 import { choose, type HostPolicy, SCALES } from './policy.ts';
 
+const SHARED_TEMP = ['/tmp', '/var/tmp'];
 const TOOL_TIMEOUT_MS = 30 * 60_000;
 const APPROVAL_TIMEOUT_MS = 10 * 60_000;
 const SIDE_CALL_TIMEOUT_MS = 30_000;
@@ -38,7 +40,17 @@ export function agentSettings(environment: HostEnvironment, policy: HostPolicy):
       ...(config.dangerous.action !== undefined && { action: config.dangerous.action }),
       nonInteractive: choose(policy.nonInteractive, config.dangerous.non_interactive, SCALES.nonInteractive).value,
     },
+    ...placesOf(environment.env),
     sandbox: false,
     ...(verify !== undefined && { verify }),
+  };
+}
+
+/** Places that a command line can name without writing them out. */
+function placesOf({ HOME, TMPDIR }: HostEnvironment['env']): Pick<AgentSettings, 'home' | 'tempDirs'> {
+  const isPlace = (path: string | undefined): path is string => path !== undefined && isAbsolute(path) && resolve(path) !== '/';
+  return {
+    ...(isPlace(HOME) && { home: resolve(HOME) }),
+    tempDirs: [...SHARED_TEMP, ...(isPlace(TMPDIR) && TMPDIR !== HOME ? [resolve(TMPDIR)] : [])],
   };
 }

@@ -144,6 +144,9 @@ function createReader(faults: ReturnType<typeof createFaults>): Reader {
     suffix: readonly (Word | Assignment | Redirection)[],
   ): ShellSimple {
     const parts = [...prefix, ...suffix];
+    const both = parts.find((part) => part.type === 'Redirect' && part.operator.startsWith('&>'));
+    if (both !== undefined && [name, ...suffix].some((part) => part !== undefined && part.type !== 'Redirect' && part.pos > both.pos))
+      faults.add('ambiguous', 'what follows "&>" is a command of its own to some shells');
     return {
       kind: 'simple',
       assignments: prefix.flatMap((part) => (part.type === 'Assignment' ? [assignment(part)] : [])),

@@ -62,6 +62,7 @@ export function createWords(faults: Faults, script: (parsed: Script) => ShellScr
         ];
       case 'ArithmeticExpansion':
         if (source.text.startsWith('$[')) faults.add('ambiguous', '"$[" is plain text to some shells');
+        if (/['"\\;\n`]/.test(source.text)) faults.add('ambiguous', 'shells disagree where an arithmetic expression ends');
         if (source.expression === undefined && !/^\$\(\(\s*\)\)$/.test(source.text))
           faults.add('syntax', 'an arithmetic expression cannot be read');
         return [{ kind: 'arithmetic', words: arithmetic(source.expression) }];
@@ -115,13 +116,18 @@ export function createWords(faults: Faults, script: (parsed: Script) => ShellScr
     }
   }
 
+  function tested(source: Word): ShellWord {
+    if (/[|&;()<>]/.test(source.text)) faults.add('ambiguous', `${source.text} in "[[" is more than a word to some shells`);
+    return word(source);
+  }
+
   function test(expression: TestExpression): readonly ShellWord[] {
     switch (expression.type) {
       case 'TestUnary':
-        return [word(expression.operand)];
+        return [tested(expression.operand)];
       case 'TestBinary':
         if (/[<>]/.test(expression.operator)) faults.add('ambiguous', '"<" and ">" in "[[" are redirections to some shells');
-        return [word(expression.left), word(expression.right)];
+        return [tested(expression.left), tested(expression.right)];
       case 'TestLogical':
         faults.add('ambiguous', `"${expression.operator}" in "[[" separates commands in some shells`);
         return expression.operands.flatMap((operand) => faults.within(() => test(operand), []));

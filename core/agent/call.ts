@@ -3,6 +3,8 @@ import type { ToolMessage, ToolOutcome } from '../../ports/message.ts';
 import type { CallKey, JournalRecord } from '../../ports/session.ts';
 import type { Gate } from '../approvals/gate.ts';
 import { type Judgement, judgeCall } from '../approvals/judge.ts';
+import type { ShellContext } from '../danger/judge-line.ts';
+import { ledgerOf, ledgerPath, sawAll } from '../danger/ledger.ts';
 import { delimitResult, shapeResult } from '../results/shape.ts';
 import { utf8Length } from '../results/utf8.ts';
 import { callKey } from '../transcript/fold.ts';
@@ -165,6 +167,23 @@ async function executeAndShape(task: CallTask, ready: ReadyCall): Promise<Ending
   return { outcome: raw.outcome, content: shaped.forModel, visible: shaped.visible, bytes: shaped.bytes, errorClass, durationMs };
 }
 
+/** How this run reads command lines. */
+export function shellContext({ deps, settings, sessionId }: RunState): ShellContext | undefined {
+  if (deps.shell === undefined) return undefined;
+  return { grammar: deps.shell, home: settings.home, tempDirs: settings.tempDirs, ledger: ledgerOf(deps.fs, sessionId) };
+}
+
+/** Executes, and books which file the model has now seen whole. */
+async function executeNoted(task: CallTask, ready: ReadyCall): Promise<Ending> {
+  const path = ledgerPath(ready.call.name, ready.input);
+  if (path === undefined) return executeAndShape(task, ready);
+  const ledger = ledgerOf(task.state.deps.fs, task.state.sessionId);
+  const before = await ledger.holds(path);
+  const ending = await executeAndShape(task, ready);
+  if (ending.outcome === 'completed' && sawAll(ready.call.name, ready.input, ending.visible, before)) await ledger.note(path);
+  return ending;
+}
+
 /**
  * One call in the order of DECISIONS 3: classify, approve, reserve budget, journal, execute; then
  * DECISIONS 2: shape, store, tell. Rejects only when the journal does.
@@ -174,7 +193,13 @@ export async function runCall(task: CallTask): Promise<StoredResult> {
   const key = callKey(state.runId, state.iteration, index);
   if ('refusal' in prepared) return endUnstarted(task, key, { outcome: 'failed', text: prepared.refusal });
   if (state.signal.aborted) return endUnstarted(task, key, CANCELLED);
-  const judgement = await judgeCall({ tool: prepared.tool.spec, input: prepared.input, fs: state.deps.fs, policy: state.settings.danger });
+  const judgement = await judgeCall({
+    tool: prepared.tool.spec,
+    input: prepared.input,
+    fs: state.deps.fs,
+    policy: state.settings.danger,
+    shell: shellContext(state),
+  });
   const authorised = await authorise(task, prepared, judgement, key);
   if (!authorised.go) return endUnstarted(task, key, authorised, judgement);
   const { call } = prepared;
@@ -182,7 +207,7 @@ export async function runCall(task: CallTask): Promise<StoredResult> {
     { kind: 'tool_started', key, callId: call.id, name: call.name, arguments: state.deps.redactor.json(call.arguments) },
   ]);
   emitStarted(task, judgement.summary);
-  const ending = await executeAndShape(task, prepared);
+  const ending = await executeNoted(task, prepared);
   const stored = await store(task, key, ending, judgement);
   emitEnded(task, ending);
   return stored;

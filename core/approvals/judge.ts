@@ -2,8 +2,9 @@ import type { DangerAction, DangerClass, DangerPolicy } from '../../ports/approv
 import type { ArgsSummary } from '../../ports/event.ts';
 import type { FileSystem } from '../../ports/file-system.ts';
 import type { ToolEffects, ToolSpec } from '../../ports/plugin.ts';
+import { denylistedBy } from '../danger/denylist.ts';
+import { isAllowlisted, judgeLine as judgeCommandLine, type LineVerdict, type ShellContext } from '../danger/judge-line.ts';
 import { actionOf, decidingClass, isExplicitlyAllowed, ranked } from './actions.ts';
-import { classifyCommand, denylistedBy, isAllowlisted, programOf } from './command.ts';
 import { type Finding, judgeRead, judgeWrite } from './path-rules.ts';
 
 /** What a call means to the user's world, and what the operator's policy makes of it. Texts are raw; the gate makes them safe to show. */
@@ -30,6 +31,8 @@ export interface JudgeRequest {
   readonly input: unknown;
   readonly fs: FileSystem;
   readonly policy: DangerPolicy;
+  /** How command lines are read; absent: every command is `unknown`. */
+  readonly shell?: ShellContext | undefined;
 }
 
 const MAX_TARGETS = 256;
@@ -40,15 +43,16 @@ const MAX_SHOWN_INPUT = 2000;
  * operator's word for the class, the operator's global action, built-in defaults. Never rejects: what
  * cannot be judged is `unknown`, and a path that cannot be resolved is refused.
  */
-export async function judgeCall({ tool, input, fs, policy }: JudgeRequest): Promise<Judgement> {
+export async function judgeCall({ tool, input, fs, policy, shell }: JudgeRequest): Promise<Judgement> {
   const effects = effectsOf(tool, input);
   if (!effects) return concluded(unjudged(tool, input), policy);
-  const findings = await findAll(effects, fs);
+  const line = effects.command === undefined ? undefined : await judgeCommandLine(effects.command, fs, shell);
+  const findings = [...(await findTargets(effects, fs)), ...findingsOf(line)];
   const resource = resourceOf(effects) || tool.name;
-  const facts = { findings, resource, summary: summaryOf(effects) };
+  const facts = { findings, resource, summary: summaryOf(effects, line) };
   const refusal = findings.find((finding) => finding.refused);
   if (refusal) return verdict(facts, policy, { action: 'deny', class: refusal.class, reason: refusal.reason, refused: true });
-  return effects.command === undefined ? concluded(facts, policy) : judgeLine(effects.command, facts, policy);
+  return line === undefined ? concluded(facts, policy) : underLists(effects.command ?? '', line, facts, policy);
 }
 
 interface Facts {
@@ -57,13 +61,14 @@ interface Facts {
   readonly summary: ArgsSummary;
 }
 
-function judgeLine(command: string, facts: Facts, policy: DangerPolicy): Judgement {
+/** The allowlist speaks before the denylist, and both before the classes; nothing speaks for what is blocked. */
+function underLists(command: string, line: LineVerdict, facts: Facts, policy: DangerPolicy): Judgement {
   const judged = concluded(facts, policy);
   if (judged.classes.includes('blocked')) return judged;
   const otherwiseAllowed = facts.findings.every(({ command: isCommand, class: cls }) => isCommand || actionOf(cls, policy) === 'allow');
   if (otherwiseAllowed && isAllowlisted(command, policy.allowlist))
     return { ...judged, action: 'allow', reason: 'the operator allows this line', explicit: true };
-  const entry = denylistedBy(command, policy.denylist);
+  const entry = denylistedBy(line.commands, policy.denylist);
   if (entry === undefined || isAllowlisted(command, policy.allowlist)) return judged;
   return { ...judged, action: 'deny', reason: `dangerous.denylist has ${JSON.stringify(entry)}`, explicit: false };
 }
@@ -89,16 +94,16 @@ function verdict(facts: Facts, policy: DangerPolicy, fixed: Partial<Judgement>):
   };
 }
 
-async function findAll(effects: ToolEffects, fs: FileSystem): Promise<readonly Finding[]> {
+async function findTargets(effects: ToolEffects, fs: FileSystem): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const path of effects.writes ?? []) findings.push(await judgeWrite(path, fs));
   for (const path of effects.reads ?? []) findings.push(await judgeRead(path, fs));
   for (const host of effects.hosts ?? []) findings.push({ class: 'network_egress', reason: `it reaches ${host}`, refused: false });
-  if (effects.command !== undefined) {
-    const { classes, reason } = classifyCommand(effects.command);
-    findings.push(...classes.map((cls) => ({ class: cls, reason, refused: false, command: true })));
-  }
   return findings;
+}
+
+function findingsOf(line: LineVerdict | undefined): readonly Finding[] {
+  return (line?.findings ?? []).map((finding) => ({ ...finding, refused: false, command: true }));
 }
 
 function unjudged(tool: ToolSpec, input: unknown): Facts {
@@ -131,8 +136,8 @@ function resourceOf({ command, reads, writes, hosts }: ToolEffects): string {
   return [...new Set([...(writes ?? []), ...(reads ?? []), ...(hosts ?? [])])].join(', ');
 }
 
-function summaryOf({ command, reads, writes, hosts }: ToolEffects): ArgsSummary {
-  const argv0 = command === undefined ? undefined : programOf(command);
+function summaryOf({ reads, writes, hosts }: ToolEffects, line: LineVerdict | undefined): ArgsSummary {
+  const argv0 = line?.program;
   const paths = [...new Set([...(writes ?? []), ...(reads ?? [])])];
   const only = paths.length === 1 ? paths[0] : undefined;
   const host = hosts?.[0];

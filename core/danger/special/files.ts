@@ -58,7 +58,8 @@ export const chmod: Special = ({ name, args, rule, scope, inspection }) => {
     inspection,
   );
   const reference = args.some(({ text }) => text.startsWith('--ref'));
-  const [mode, ...files] = reference ? [undefined, ...operands] : operands;
+  const mode = reference ? undefined : operands[0];
+  const files = reference ? operands : operands.slice(1);
   const text = mode?.text ?? '';
   if (mode !== undefined && !isKnown(mode)) inspection.add('unknown', 'chmod gets a mode that is only known at run time');
   if (/[ugoa]*[+=][rwxX]*[st]/.test(text) || /^[0-7]?[1-7][0-7]{3}$/.test(text.replace(/^0+(?=\d{4})/, '')))
@@ -89,8 +90,13 @@ const TAR: ProgramRule = {
     '-g --listed-incremental --index-file': 'write',
     '-b -L -N -K -V --exclude --transform --xform --strip-components --owner --group --mode --format --mtime --checkpoint --warning --label':
       'value',
-    '-c --create -x --extract --get -t --list -r --append -u --update -A --delete -d --diff --compare': 'flag',
-    '-v -z -j -J -Z -k -p -m -O -a -h -S -w -l --to-stdout --gzip --bzip2 --xz --zstd --verbose --keep-old-files --one-file-system --overwrite --no-same-owner --wildcards':
+    '-c --create': 'flag',
+    '-x --extract --get': 'flag',
+    '-t --list': 'flag',
+    '-r --append -u --update -A --catenate --concatenate --delete': 'flag',
+    '-d --diff --compare': 'flag',
+    '-O --to-stdout': 'flag',
+    '-v -z -j -J -Z -k -p -m -a -h -S -w -l --gzip --bzip2 --xz --zstd --verbose --keep-old-files --one-file-system --overwrite --no-same-owner --wildcards':
       'flag',
     '--remove-files': '+destructive',
   },
@@ -110,7 +116,7 @@ export const tar: Special = ({ name, args, scope, inspection }) => {
       inspection.line(option.value?.text.replace(/^exec=/, '') ?? '', scope, undefined);
     }
   if (archive !== undefined && /^[^/]*:/.test(archive.text)) inspection.add('network_upload', 'tar uses an archive on another machine');
-  const writes = hasOption(given, '-c', '-r', '-u', '-A', '--delete');
+  const writes = hasOption(given, '-c', '-r');
   const unpacks = hasOption(given, '-x');
   if (writes) {
     if (archive !== undefined) judgeWrite(archive, scope, inspection);
@@ -119,7 +125,7 @@ export const tar: Special = ({ name, args, scope, inspection }) => {
     return undefined;
   }
   if (archive !== undefined) judgeRead(archive, scope, inspection);
-  if (unpacks && !hasOption(given, '-O', '--to-stdout')) judgeWrite(folder, scope, inspection);
+  if (unpacks && !hasOption(given, '-O')) judgeWrite(folder, scope, inspection);
   else if (!unpacks && !hasOption(given, '-t', '-d', '-O')) inspection.add('unknown', 'nobody knows what tar does');
   return undefined;
 };

@@ -6,6 +6,7 @@ import { createDiskFileSystem } from '../../../adapters/fs/disk.ts';
 import { createSha256 } from '../../../adapters/hash/sha256.ts';
 import { createRandomIds } from '../../../adapters/ids/random.ts';
 import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
+import { createShellGrammar } from '../../../adapters/shell-grammar/unbash.ts';
 import { type Agent, createAgent } from '../../../core/agent/agent.ts';
 import type { AgentSettings } from '../../../core/agent/settings.ts';
 import { toWireEvent } from '../../../core/events/wire.ts';
@@ -91,6 +92,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       ids: createRandomIds(),
       hash,
       redactor,
+      shell: createShellGrammar(),
       ...(plans && { plans }),
       isFirstParty: () => options.trusted === true,
       ...(options.approver && { approver: options.approver }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createScriptedApprover } from '../../../adapters/approver/scripted.ts';
+import { createShellGrammar } from '../../../adapters/shell-grammar/unbash.ts';
 import { createGate, type GateOptions } from '../../../core/approvals/gate.ts';
 import { type Judgement, judgeCall } from '../../../core/approvals/judge.ts';
 import type { ApprovalDecision, DangerPolicy } from '../../../ports/approval.ts';
@@ -30,7 +31,7 @@ function guarded(policy: Partial<DangerPolicy> = {}, options: Partial<GateOption
   };
   const gate = createGate({ policy: danger, ids, timeoutMs: 1000, sessionId: 's1', ...options });
   const judge = (effects: ToolEffects): Promise<Judgement> =>
-    judgeCall({ tool: sampleTool({ effects: () => effects }), input: {}, fs, policy: danger });
+    judgeCall({ tool: sampleTool({ effects: () => effects }), input: {}, fs, policy: danger, shell: { grammar: createShellGrammar() } });
   return { gate, judge, decide: async (effects: ToolEffects, signal = never) => gate.decide(await judge(effects), CALL, signal) };
 }
 
@@ -44,6 +45,9 @@ describe('without anybody to ask, read_only', () => {
     ['denies a read outside', READ_OUTSIDE, {}, false],
     ['denies a write', WRITE, {}, false],
     ['denies a command', COMMAND, {}, false],
+    ['lets a command through that is safe', { command: 'ls; cat notes.md' }, {}, true],
+    ['denies a command that writes', { command: 'touch new' }, {}, false],
+    ['denies a command that reaches the network', { command: 'curl https://example.org' }, {}, false],
     ['denies the network', { hosts: ['example.org'] }, {}, false],
     ['lets a write through that the operator allowed by class', WRITE, { classes: { local_write: 'allow' } }, true],
     ['lets a command through that the operator allowed by line', COMMAND, { allowlist: ['make all'] }, true],
@@ -109,7 +113,7 @@ describe('a person', () => {
         id: 'id-1',
         sessionId: 's1',
         items: [
-          { callId: 'call-1', tool: 'shell', class: 'code_execution', resource: 'make all', reason: 'a shell command can run any code' },
+          { callId: 'call-1', tool: 'shell', class: 'code_execution', resource: 'make all', reason: 'make runs code of the project' },
         ],
         allowTrust: true,
         timeoutMs: 1000,
@@ -122,7 +126,7 @@ describe('a person', () => {
     expect(decision).toEqual({
       allowed: false,
       by: 'user',
-      text: 'operation denied by user: shell make all (code_execution): a shell command can run any code',
+      text: 'operation denied by user: shell make all (code_execution): make runs code of the project',
     });
   });
 
@@ -136,7 +140,7 @@ describe('a person', () => {
     const approver = answering('trust');
     const { decide } = guarded({}, { approver });
     await decide(COMMAND);
-    expect((await decide({ command: 'other' })).allowed).toBe(true);
+    expect((await decide({ command: 'make other' })).allowed).toBe(true);
     expect(approver.requests).toHaveLength(1);
     expect((await decide(READ_OUTSIDE)).allowed).toBe(false);
   });
@@ -144,7 +148,7 @@ describe('a person', () => {
   it('who trusts while more of the class wait is not asked about those', async () => {
     const approver = answering('trust');
     const { decide } = guarded({}, { approver });
-    const decisions = await Promise.all([decide(COMMAND), decide({ command: 'b' }), decide({ command: 'c' })]);
+    const decisions = await Promise.all([decide(COMMAND), decide({ command: 'make b' }), decide({ command: 'make c' })]);
     expect(decisions.every(({ allowed }) => allowed)).toBe(true);
     expect(approver.requests).toHaveLength(1);
   });
@@ -168,9 +172,9 @@ describe('a person', () => {
 
   it('reads no hidden characters, in the card and in the denial', async () => {
     const approver = answering('deny');
-    const decision = await guarded({}, { approver }).decide({ command: 'echo \u001b[2K\u202ehi' });
-    expect(approver.requests[0]?.items[0].resource).toBe('echo \\x1b[2K\\u202ehi');
-    expect(text(decision)).toContain('echo \\x1b[2K\\u202ehi');
+    const decision = await guarded({ classes: { unknown: 'prompt' } }, { approver }).decide({ command: 'make \u001b[2K\u202ehi' });
+    expect(approver.requests[0]?.items[0].resource).toBe('make \\x1b[2K\\u202ehi');
+    expect(text(decision)).toContain('make \\x1b[2K\\u202ehi');
   });
 });
 
@@ -216,13 +220,13 @@ describe('an approver', () => {
     const controller = new AbortController();
     const approver = createScriptedApprover({ whenEmpty: 'wait' });
     const { decide } = guarded({}, { approver });
-    const waiting = [decide(COMMAND, controller.signal), decide({ command: 'b' }, controller.signal)];
+    const waiting = [decide(COMMAND, controller.signal), decide({ command: 'make b' }, controller.signal)];
     const outcomes = Promise.allSettled(waiting);
     await new Promise((resolve) => setImmediate(resolve));
     controller.abort();
     const reasons = (await outcomes).map((outcome) => outcome.status === 'rejected' && hasCode(outcome.reason, 'cancelled'));
     expect(reasons).toEqual([true, true]);
     approver.push('approve');
-    expect((await decide({ command: 'c' })).allowed).toBe(true);
+    expect((await decide({ command: 'make c' })).allowed).toBe(true);
   });
 });

@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createShellGrammar } from '../../../adapters/shell-grammar/unbash.ts';
 import { judgeCall } from '../../../core/approvals/judge.ts';
 import type { DangerPolicy } from '../../../ports/approval.ts';
 import type { ToolEffects } from '../../../ports/plugin.ts';
 import { sampleTool } from '../../contracts/plugin.broken.ts';
 import { createMemoryFileSystem, type MemoryFileSystem } from '../../fakes/file-system.ts';
 
+const grammar = createShellGrammar();
 let fs: MemoryFileSystem;
 
 beforeEach(() => {
@@ -23,7 +25,7 @@ const yolo = { action: 'allow' } as const;
 
 function judge(effects: ToolEffects | (() => ToolEffects), policy: Partial<DangerPolicy> = {}, input: unknown = { text: 'x' }) {
   const tool = sampleTool({ effects: typeof effects === 'function' ? effects : () => effects });
-  return judgeCall({ tool, input, fs, policy: { ...base, ...policy } });
+  return judgeCall({ tool, input, fs, policy: { ...base, ...policy }, shell: { grammar, home: '/home/me' } });
 }
 
 describe('a read', () => {
@@ -67,6 +69,38 @@ describe('a write', () => {
 });
 
 describe('a command', () => {
+  it.each<[string, string, string]>([
+    ['ls', 'safe', 'allow'],
+    ['cat notes.md | wc -l', 'safe', 'allow'],
+    ['touch new', 'local_write', 'allow'],
+    ['cat .env', 'system_write', 'prompt'],
+    ['cat alias', 'safe', 'allow'],
+    ['cat out/passwd', 'system_write', 'prompt'],
+    ['echo x > out/passwd', 'system_write', 'prompt'],
+    ['cat out/missing', 'system_write', 'prompt'],
+    ['grep -r KEY .', 'system_write', 'prompt'],
+    ['rg KEY .', 'safe', 'allow'],
+    ['cat /home/state/config.json', 'system_write', 'prompt'],
+    ['frobnicate', 'unknown', 'deny'],
+    ['rm -rf build; frobnicate', 'unknown', 'deny'],
+    ['rm -rf .', 'destructive', 'deny'],
+  ])('%s is %s, so: %s', async (command, cls, action) => {
+    expect(await judge({ command })).toMatchObject({ class: cls, action, summary: { class: cls } });
+  });
+
+  it('is unknown without a grammar to read it, or with one that fails', async () => {
+    const tool = sampleTool({ effects: () => ({ command: 'ls' }) });
+    expect(await judgeCall({ tool, input: {}, fs, policy: base })).toMatchObject({ classes: ['unknown'], action: 'deny' });
+    const failing = { load: () => Promise.reject(new Error('no parser')) };
+    const judgement = await judgeCall({ tool, input: {}, fs, policy: base, shell: { grammar: failing } });
+    expect(judgement).toMatchObject({ classes: ['unknown'], reason: 'the command cannot be judged: no parser' });
+  });
+
+  it('is unknown when it is too long, also for the allowlist', async () => {
+    const command = `echo ${'x'.repeat(64 * 1024)}`;
+    expect(await judge({ command }, { allowlist: [command] })).toMatchObject({ classes: ['unknown'], action: 'deny' });
+  });
+
   it('is code execution and prompts', async () => {
     expect(await judge({ command: 'FOO=1 /usr/bin/make -j2' })).toMatchObject({
       classes: ['code_execution'],

@@ -10,6 +10,7 @@ import { createDiskFileSystem } from '../../../adapters/fs/disk.ts';
 import { createSha256 } from '../../../adapters/hash/sha256.ts';
 import { createRandomIds } from '../../../adapters/ids/random.ts';
 import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
+import { createShellGrammar } from '../../../adapters/shell-grammar/unbash.ts';
 import { openStore } from '../../../adapters/store/index.ts';
 import { createAgent } from '../../../core/agent/agent.ts';
 import { createToolRegistry } from '../../../core/plugins/registry.ts';
@@ -78,6 +79,7 @@ const agent = createAgent(
     ids,
     hash: createSha256(),
     redactor: createRedactor([]),
+    shell: createShellGrammar(),
     emit: (event) => {
       if (event.type === 'tool_call_started') say(`started ${event.data.call_id}`);
       if (event.type === 'tool_call_completed') say(`completed ${event.data.call_id}`);

@@ -1,0 +1,91 @@
+import type { DangerClass } from '../../ports/approval.ts';
+import type { FileSystem } from '../../ports/file-system.ts';
+import type { Check } from './findings.ts';
+import type { ReadLedger } from './ledger.ts';
+import { absolute, isWithin, type Place } from './place.ts';
+import { armedBecause } from './repository.ts';
+
+/** What a check found. */
+export interface CheckFinding {
+  readonly class: DangerClass;
+  readonly reason: string;
+}
+
+export interface CheckTools {
+  readonly fs: FileSystem;
+  readonly place: Place;
+  /** Absent: no script counts as read. */
+  readonly ledger?: ReadLedger | undefined;
+}
+
+/** Files and folders looked at below one folder. */
+const MAX_SWEPT = 20_000;
+const SWEEP_DEPTH = 16;
+/** Not entered: other people's code, whose credentials are samples. */
+const NOT_SWEPT = new Set(['node_modules', '.git', 'vendor', '.venv', '__pycache__', 'target']);
+
+/** Asks the file system what the syntax of a command left open. Never rejects: what cannot be answered is a finding. */
+export async function answerChecks(checks: readonly Check[], tools: CheckTools): Promise<readonly CheckFinding[]> {
+  const findings: CheckFinding[] = [];
+  for (const check of checks) {
+    const found = await answer(check, tools);
+    if (found !== undefined) findings.push(found);
+  }
+  return findings;
+}
+
+function answer(check: Check, tools: CheckTools): Promise<CheckFinding | undefined> {
+  switch (check.kind) {
+    case 'path':
+      return leadsOut(check.path, check.use, tools);
+    case 'sweep':
+      return sweepsUp(check.path, check.hidden, tools);
+    case 'script':
+      return unread(check.path, tools);
+    case 'repository':
+      return armed(check.path, tools);
+  }
+}
+
+async function leadsOut(path: string, use: 'read' | 'write', { fs, place }: CheckTools): Promise<CheckFinding | undefined> {
+  try {
+    const target = await fs.resolve(path);
+    if (target.inState) return { class: 'system_write', reason: `${path} is part of odek's own state` };
+    if (use === 'read' && target.credential && target.kind !== 'directory')
+      return { class: 'system_write', reason: `${path} is a credential file` };
+    const temp = place.tempDirs.some((folder) => isWithin(absolute(target.real, '/'), absolute(folder, '/')));
+    return target.inRoot || temp
+      ? undefined
+      : { class: 'system_write', reason: `${path} leads to ${target.real}, outside the working directory` };
+  } catch (error) {
+    return { class: 'unknown', reason: `${path} cannot be looked at: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+async function sweepsUp(path: string, hidden: boolean, { fs }: CheckTools): Promise<CheckFinding | undefined> {
+  const skip = (name: string): boolean => NOT_SWEPT.has(name) || (!hidden && name.startsWith('.'));
+  try {
+    const { kind } = await fs.resolve(path);
+    if (kind !== 'directory') return undefined;
+    let seen = 0;
+    for await (const entry of fs.list(path, { depth: SWEEP_DEPTH, skip })) {
+      if (entry.credential && entry.kind !== 'directory')
+        return { class: 'system_write', reason: `it reads the credential file ${entry.path}, too` };
+      seen += 1;
+      if (seen >= MAX_SWEPT) return { class: 'system_write', reason: `${path} has too many files to look for credentials` };
+    }
+    return undefined;
+  } catch {
+    return { class: 'system_write', reason: `${path} cannot be looked through` };
+  }
+}
+
+async function unread(path: string, { ledger }: CheckTools): Promise<CheckFinding | undefined> {
+  if ((await ledger?.holds(path)) === true) return undefined;
+  return { class: 'unread_exec', reason: `${path} was not read in this session, or changed since` };
+}
+
+async function armed(path: string, { fs, place }: CheckTools): Promise<CheckFinding | undefined> {
+  const reason = await armedBecause(path, place.workspace, fs);
+  return reason === undefined ? undefined : { class: 'code_execution', reason: `git can run what the repository names: ${reason}` };
+}

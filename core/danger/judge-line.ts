@@ -1,0 +1,56 @@
+import type { FileSystem } from '../../ports/file-system.ts';
+import { MAX_SHELL_BYTES, type ShellGrammar } from '../../ports/shell-grammar.ts';
+import { answerChecks, type CheckFinding } from './checks.ts';
+import { classifyCommand, isTooLong } from './classify.ts';
+import type { ReadLedger } from './ledger.ts';
+import type { Place } from './place.ts';
+
+/** What a command line is judged with. */
+export interface ShellContext {
+  readonly grammar: ShellGrammar;
+  /** The user's home; absent: `~` is a place that nobody knows. */
+  readonly home?: string | undefined;
+  /** Folders for files of the moment, absolute. */
+  readonly tempDirs?: readonly string[] | undefined;
+  /** What the model has read; absent: nothing. */
+  readonly ledger?: ReadLedger | undefined;
+}
+
+export interface LineVerdict {
+  /** At least one. */
+  readonly findings: readonly CheckFinding[];
+  /** As {@link CommandVerdict.commands}. */
+  readonly commands: readonly (readonly string[])[];
+  readonly program: string | undefined;
+}
+
+const DEFAULT_TEMP = ['/tmp', '/var/tmp'];
+
+/** The classes of a command line, by its syntax and by what lies where it points. Never rejects. */
+export async function judgeLine(line: string, fs: FileSystem, shell: ShellContext | undefined): Promise<LineVerdict> {
+  if (shell === undefined) return nothingKnown('no shell grammar is there to read it');
+  if (isTooLong(line)) return nothingKnown(`the command is longer than ${MAX_SHELL_BYTES} bytes`);
+  try {
+    const parse = await shell.grammar.load();
+    const place: Place = { workspace: (await fs.resolve('.')).real, home: shell.home, tempDirs: shell.tempDirs ?? DEFAULT_TEMP };
+    const verdict = classifyCommand(line, parse, place);
+    const answered = await answerChecks(verdict.checks, { fs, place, ledger: shell.ledger });
+    const own = [...verdict.findings]
+      .filter(([cls]) => cls !== 'safe' || answered.length === 0)
+      .map(([cls, reason]) => ({ class: cls, reason }));
+    return { findings: [...own, ...answered], commands: verdict.commands, program: verdict.program };
+  } catch (error) {
+    return nothingKnown(`the command cannot be judged: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function nothingKnown(reason: string): LineVerdict {
+  return { findings: [{ class: 'unknown', reason }], commands: [], program: undefined };
+}
+
+/** Whether the operator allowed exactly this line. A line that is too long to judge is never allowed. */
+export function isAllowlisted(line: string, allowlist: readonly string[]): boolean {
+  if (isTooLong(line)) return false;
+  const trimmed = line.trim();
+  return allowlist.some((entry) => entry.trim() === trimmed);
+}
