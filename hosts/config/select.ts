@@ -15,8 +15,9 @@ export interface SelectOptions {
 export function selectProvider(config: ResolvedConfig, { needsModel = true }: SelectOptions = {}): ProviderSelection {
   const id = config.provider;
   if (id === undefined) throw noProvider(config);
-  if (id === LOCAL) return fromFile(config);
   const own = config.providers[id];
+  // An operator's endpoint of this name is what it says; the name alone means a model file.
+  if (id === LOCAL && own?.base_url === undefined) return fromFile(config);
   const known = builtIn(id);
   const hasFormat = own !== undefined && (own.format !== undefined || config.adapters.length === 0);
   if (known === undefined && !hasFormat && id !== LEGACY.id) return fromAdapter(id, config);

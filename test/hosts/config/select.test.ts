@@ -69,6 +69,11 @@ describe('selectProvider', () => {
     expect(await select()).toEqual({ id: 'local', format: 'local', include_reasoning: true, model: 'small.gguf' });
   });
 
+  it('takes an endpoint that the operator calls local as the endpoint it is', async () => {
+    await home.global({ provider: 'local', model: 'm', providers: { local: { format: 'openai', base_url: 'http://127.0.0.1:9/v1' } } });
+    expect(await select()).toMatchObject({ id: 'local', format: 'openai', base_url: 'http://127.0.0.1:9/v1' });
+  });
+
   it('asks for no model where the question concerns none', async () => {
     const { config } = await home.load({ env: { OPENAI_API_KEY: 'o' } });
     expect(selectProvider(config, { needsModel: false })).toMatchObject({ id: 'openai', model: '' });
