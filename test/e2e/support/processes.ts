@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits until `check` holds; rejects after 10 s. */
+/** Waits until `check` holds; rejects after 40 s. */
 export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 40_000;
   while (!(await check())) {
-    if (Date.now() > end) throw new Error(`waited 10 s in vain: ${what}`);
+    if (Date.now() > end) throw new Error(`waited 40 s in vain: ${what}`);
     await delay(20);
   }
 }
