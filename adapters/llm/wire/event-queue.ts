@@ -36,14 +36,15 @@ export function createEventQueue<Event>(): EventQueue<Event> {
       signal.addEventListener('abort', onAbort, { once: true });
       try {
         for (;;) {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          // Set before anything is looked at: what happens while an event is handed over must not be missed.
+          wake = resolve;
           if (signal.aborted) throw new CancelledError();
-          yield* waiting.splice(0);
-          if (waiting.length > 0) continue;
-          if (failure !== undefined) throw failure;
-          if (ended) return;
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
+          const next = waiting.shift();
+          if (next !== undefined) yield next;
+          else if (failure !== undefined) throw failure;
+          else if (ended) return;
+          else await promise;
         }
       } finally {
         signal.removeEventListener('abort', onAbort);
