@@ -137,7 +137,7 @@ describe('the recipes, followed to the letter', () => {
       'test/config/vitest.config.ts',
       'test/contracts/plugin.test.ts',
     ];
-    const suite = await succeed(process.execPath, [...vitest, '--reporter', 'verbose'], { cwd: copy, env: { CI: '' } });
+    const suite = await succeed(process.execPath, [...vitest, '--reporter', 'verbose', '-t', 'word-count'], { cwd: copy, env: { CI: '' } });
     expect(suite.stdout).toMatch(/✓.*the plugin "word-count" keeps the contract/);
 
     const project = join(odek.folder, 'project-tool');

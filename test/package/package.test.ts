@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Installed, installPackage, ROOT, run, succeed } from './packed.ts';
@@ -36,11 +36,7 @@ describe('the package, installed elsewhere', () => {
   });
 
   test('needs no other package, and carries the licence of each that it contains', async () => {
-    const tree = JSON.parse((await succeed('npm', ['ls', '--all', '--json'], { cwd: odek.folder })).stdout) as {
-      readonly dependencies: Record<string, { readonly dependencies?: object }>;
-    };
-    expect(Object.keys(tree.dependencies)).toEqual(['odek']);
-    expect(tree.dependencies.odek?.dependencies).toBeUndefined();
+    expect((await readdir(join(odek.folder, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual(['odek']);
     const licences = readFileSync(join(odek.folder, 'node_modules/odek/dist/LICENCES.txt'), 'utf8');
     for (const name of ['inversify', 'ajv', 'marked'])
       expect(licences).toMatch(new RegExp(`== ${name} [^]*?(Permission is hereby granted|MIT)`));
