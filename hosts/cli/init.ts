@@ -74,6 +74,8 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'tools.disabled': ['shell'],
   adapters: ['./my-sink.mjs'],
   'background.max_timeout_seconds': 3600,
+  'verify.model': 'my-small-model',
+  'verify.max_tokens': 1024,
   'network.allow_hosts': ['localhost:8080'],
 };
 
