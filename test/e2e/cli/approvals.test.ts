@@ -116,7 +116,7 @@ describe.concurrent('nobody to ask', PATIENT, () => {
     onStage([all, DONE, all, DONE], async ({ run, work, file, server, configure }) => {
       await file('notes.txt', 'the notes');
       await file('.env', 'x');
-      const base = { provider: 'local', model: 'm', providers: { local: { format: 'openai', base_url: server.url } } };
+      const base = { provider: 'fixture', model: 'm', providers: { fixture: { format: 'openai', base_url: server.url } } };
       await configure({ ...base, dangerous: { non_interactive: 'deny' } });
       await run(['run', 'try']);
       expect(lastResults(server).filter((text) => text.includes('operation denied'))).toHaveLength(4);

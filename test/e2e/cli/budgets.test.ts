@@ -62,9 +62,9 @@ describe.concurrent('a run that used up a budget exits 4, keeps its session and 
     ));
 
   it('input tokens', () =>
-    onStage(until(1, { calls: [LOOK], usage: { prompt_tokens: 5_000, completion_tokens: 1 } }), async (stage) => {
-      const { result } = await stopped(stage, ['--max-input-tokens', '4000'], 'input_tokens', 4000);
-      expect(result.usage.input).toBe(5_000);
+    onStage(until(1, { calls: [LOOK], usage: { prompt_tokens: 50_000, completion_tokens: 1 } }), async (stage) => {
+      const { result } = await stopped(stage, ['--max-input-tokens', '40000'], 'input_tokens', 40_000);
+      expect(result.usage.input).toBe(50_000);
     }));
 
   it('output tokens, which the request asks no more of than is left', () =>

@@ -108,7 +108,7 @@ describe.concurrent('a working directory', PATIENT, () => {
           calls: [
             { name: 'search_files', arguments: { pattern: 'api_key' } },
             { name: 'read_file', arguments: { path: 'mine/config.json' } },
-            { name: 'patch', arguments: { path: 'mine/config.json', old_string: 'local', new_string: 'evil' } },
+            { name: 'patch', arguments: { path: 'mine/config.json', old_string: 'fixture', new_string: 'evil' } },
           ],
         },
         OK,
@@ -116,8 +116,8 @@ describe.concurrent('a working directory', PATIENT, () => {
       async ({ run, work, server }) => {
         const state = join(work, 'mine');
         await mkdir(state, { mode: 0o700 });
-        const providers = { local: { format: 'openai', base_url: server.url, api_key: 'canary-in-the-folder-0123' } };
-        const config = JSON.stringify({ provider: 'local', model: 'm', providers, dangerous: { action: 'allow' } });
+        const providers = { fixture: { format: 'openai', base_url: server.url, api_key: 'canary-in-the-folder-0123' } };
+        const config = JSON.stringify({ provider: 'fixture', model: 'm', providers, dangerous: { action: 'allow' } });
         await writeFile(join(state, 'config.json'), config, { mode: 0o600 });
         expect(await run(['run', 'hello'], { env: { ODEK_HOME: state } })).toMatchObject({ code: 0 });
         const results = server.requests[1]?.body.messages.slice(-3).map((message: { content: string }) => message.content);
@@ -162,7 +162,8 @@ describe.concurrent('a model', PATIENT, () => {
       [{ calls: [{ name: 'shell', arguments: { command: 'head -c 60000000 /dev/zero | tr "\\0" x; echo end' } }] }, OK],
       async ({ run, server }) => {
         expect(await run(['run', 'hello'])).toMatchObject({ code: 0, stdout: 'ok\n' });
-        expect(server.requests[1]?.size).toBeLessThan(16_384);
+        const [before, after] = server.requests.map(({ size }) => size);
+        expect((after ?? 0) - (before ?? 0)).toBeLessThan(8_192);
         expect(server.requests[1]?.body.messages.at(-1).content).toContain('bytes omitted');
       },
       { config: { dangerous: { action: 'allow' } } },

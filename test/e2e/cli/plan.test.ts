@@ -383,7 +383,7 @@ describe.concurrent('planning that is off', PATIENT, () => {
         await run(['run', 'hello']);
         expect(last()).toEqual([false, false]);
         const base = { format: 'openai', base_url: server.url, api_key: 'k' };
-        await configure({ provider: 'local', model: 'scripted', providers: { local: base }, planning: { enabled: false } });
+        await configure({ provider: 'fixture', model: 'scripted', providers: { fixture: base }, planning: { enabled: false } });
         await file('odek.json', JSON.stringify({ planning: { enabled: true } }));
         const { stderr } = await run(['run', 'hello']);
         expect(last()).toEqual([false, false]);

@@ -78,7 +78,7 @@ describe.concurrent('odek continue', PATIENT, () => {
         await configure({
           provider: 'other',
           model: 'other-model',
-          providers: { local: base, other: { ...base, base_url: 'http://127.0.0.1:9/v1' } },
+          providers: { fixture: base, other: { ...base, base_url: 'http://127.0.0.1:9/v1' } },
         });
         expect(await run(['continue', 'two'])).toMatchObject({ code: 0 });
         expect(server.requests[1]?.body.model).toBe('first-model');

@@ -40,8 +40,8 @@ export async function onStage(
   };
   try {
     if (options.configured !== false) {
-      const providers = { local: { format: 'openai', base_url: server.url, api_key: OPERATOR_KEY } };
-      await place.configure({ provider: 'local', model: 'scripted', providers, ...options.config });
+      const providers = { fixture: { format: 'openai', base_url: server.url, api_key: OPERATOR_KEY } };
+      await place.configure({ provider: 'fixture', model: 'scripted', providers, ...options.config });
     }
     const terminal = (args: readonly string[], steps: readonly Step[], terminalOptions?: TerminalOptions): Promise<Seen> =>
       onTerminal(place, args, steps, terminalOptions);
