@@ -7,6 +7,7 @@ export default defineConfig({
   root,
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: [fileURLToPath(new URL('build-program.ts', import.meta.url))],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Place } from './place.ts';
 
-export const ENTRY = fileURLToPath(new URL('../../../hosts/entry.ts', import.meta.url));
+/** The program as built for this run of the tests (`test/config/build-program.ts`), else its source. */
+export const ENTRY = process.env.ODEK_TEST_PROGRAM ?? fileURLToPath(new URL('../../../hosts/entry.ts', import.meta.url));
 
 /** How a process of odek ended, and all it wrote. */
 export interface Ended {
