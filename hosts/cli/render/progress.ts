@@ -101,9 +101,11 @@ const OUTCOME_WORDS: Readonly<Record<RunResult['outcome'], readonly [mark: strin
 
 function tokenLine(result: RunResult): string {
   const { usage } = result;
-  const cached = usage.cache_read === undefined ? '' : ` (+${formatTokens(usage.cache_read)} from cache)`;
+  // What a service does not report is not shown, which is not the same as none.
+  const stored = usage.cache_write === undefined ? '' : ` · ${formatTokens(usage.cache_write)} stored`;
+  const read = usage.cache_read === undefined ? '' : ` · ${formatTokens(usage.cache_read)} read`;
   const cost = result.cost_usd === undefined ? '' : ` · ${formatCost(result.cost_usd)}`;
-  return `tokens: ${formatTokens(usage.input)} in${cached} · ${formatTokens(usage.output)} out${usage.estimated ? ' (estimated)' : ''}${cost}`;
+  return `tokens: ${formatTokens(usage.input)} in · ${formatTokens(usage.output)} out${stored}${read}${usage.estimated ? ' (estimated)' : ''}${cost}`;
 }
 
 /** `listed`: the session can be found again with `odek session list`. */

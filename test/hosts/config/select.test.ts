@@ -74,6 +74,11 @@ describe('selectProvider', () => {
     expect(await select()).toMatchObject({ id: 'local', format: 'openai', base_url: 'http://127.0.0.1:9/v1' });
   });
 
+  it('lets an endpoint of the own be called local', async () => {
+    await home.global({ provider: 'local', model: 'm', providers: { local: { format: 'openai', base_url: 'http://127.0.0.1:1/v1' } } });
+    expect(await select()).toMatchObject({ id: 'local', format: 'openai', base_url: 'http://127.0.0.1:1/v1' });
+  });
+
   it('asks for no model where the question concerns none', async () => {
     const { config } = await home.load({ env: { OPENAI_API_KEY: 'o' } });
     expect(selectProvider(config, { needsModel: false })).toMatchObject({ id: 'openai', model: '' });

@@ -328,7 +328,7 @@ describe('the terminal view', () => {
       [
         '✗ budget used up · 1 iteration · 0 tool calls · 1.2 s',
         '  limit: cost, used $0.5200 of $0.5000',
-        '  tokens: 5 in (+2.0k from cache) · 6 out (estimated) · $0.5200',
+        '  tokens: 5 in · 6 out · 2.0k read (estimated) · $0.5200',
         '  session: s-1',
       ].join('\n'),
     );
