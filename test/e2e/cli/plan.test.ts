@@ -1,5 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createSystemClock } from '../../../adapters/clock/system.ts';
+import { createRandomIds } from '../../../adapters/ids/random.ts';
+import { openStore } from '../../../adapters/store/index.ts';
+import { planOf, type StoredSession } from '../../../hosts/cli/plan/show.ts';
 import type { ServerReply, ServerRequest } from '../../fakes/openai-server.ts';
 import { readEvents } from '../support/events.ts';
 import { planEventsOf, planIn, plansIn } from '../support/plans.ts';
@@ -55,6 +59,17 @@ async function withProject(stage: Stage): Promise<void> {
 
 async function storedPlan(stage: Stage, id: string): Promise<{ version: number; steps: { id: string; status: string }[] }> {
   return JSON.parse((await stage.run(['plan', id, '--json'])).stdout);
+}
+
+/** A session as it stands in the database, read without another process. */
+async function readSession(stage: Stage, id: string): Promise<StoredSession> {
+  const path = join(stage.state, 'odek.db');
+  const store = await openStore({ path, surface: 'test', durability: 'process', clock: createSystemClock(), ids: createRandomIds() });
+  try {
+    return await store.sessions.read(id);
+  } finally {
+    await store.close();
+  }
 }
 
 describe.concurrent('a plan with a real test as its check', PATIENT, () => {
@@ -209,7 +224,7 @@ describe.concurrent('a plan of a run that is killed with SIGKILL', PATIENT, () =
       },
     ));
 
-  it('never loses a change whose call has its result, wherever the kill falls', async () => {
+  it('never loses a change whose call has its result, wherever the kill falls', { timeout: 240_000 }, async () => {
     const steps = Array.from({ length: 12 }, (_, at) => `Step ${at + 1}`);
     const next = ({ body }: ServerRequest): ServerReply => {
       const results = body.messages.filter(({ role }: { role: string }) => role === 'tool') as { content: string }[];
@@ -230,13 +245,11 @@ describe.concurrent('a plan of a run that is killed with SIGKILL', PATIENT, () =
         running.child.kill('SIGKILL');
         await running.ended;
         id = ID.exec(running.stderr)?.[1] ?? id;
-        const exported = JSON.parse((await run(['session', 'export', id])).stdout);
-        const kinds = exported.journal.map(({ record }: { record: { kind: string } }) => record);
-        const finished = kinds.filter(
-          (record: { kind: string; message?: { name: string; outcome: string } }) =>
-            record.kind === 'tool_finished' && record.message?.name === 'plan' && record.message.outcome === 'completed',
+        const stored = await readSession(stage, id);
+        const finished = stored.records.filter(
+          ({ record }) => record.kind === 'tool_finished' && record.message.name === 'plan' && record.message.outcome === 'completed',
         );
-        expect((await storedPlan(stage, id)).version).toBe(finished.length);
+        expect(planOf(stored).version).toBe(finished.length);
       }
       await run(['continue', '--id', id]);
       expect((await run(['plan', id])).stdout).toBe('📋 Plan — v13 · 12/12 done\n');
