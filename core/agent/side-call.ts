@@ -1,5 +1,7 @@
 import type { ModelEvent, ModelRequest } from '../../ports/llm.ts';
 import type { Message } from '../../ports/message.ts';
+import type { JournalRecord } from '../../ports/session.ts';
+import type { ModelReservation } from '../budget/budget.ts';
 import { estimateMessage } from '../budget/estimate.ts';
 import type { RunState } from './state.ts';
 import { usageOf, usageRecord } from './think.ts';
@@ -23,45 +25,52 @@ async function askOnce(
   return undefined;
 }
 
-/**
- * Asks once and returns the redacted text. Reserved, settled and journalled like any other call, bound
- * by the side-call time limit and by `signal`. `undefined` when the budget, the model or the time
- * does not allow it, or the reply asks for tools or is empty; only cancelling rejects.
- */
-export async function sideCall(state: RunState, call: SideCall, signal: AbortSignal = state.signal): Promise<string | undefined> {
-  const { budget, deps, settings } = state;
-  const timeout = new AbortController();
-  const stopTimer = deps.clock.after(settings.sideCallTimeoutMs, () => timeout.abort());
+interface Answered {
+  readonly response: Extract<ModelEvent, { type: 'response' }>;
+  readonly record: JournalRecord;
+}
+
+/** The reply and what it cost; `undefined` when budget, model or time do not allow one. Only cancelling rejects. */
+async function ask(state: RunState, call: SideCall, signal: AbortSignal): Promise<Answered | undefined> {
+  const inputTokens = call.messages.reduce((sum, message) => sum + estimateMessage(message), 0);
+  const model = call.model ?? state.settings.model;
+  let reservation: ModelReservation | undefined;
   try {
-    const inputTokens = call.messages.reduce((sum, message) => sum + estimateMessage(message), 0);
-    const reservation = budget.reserveModelCall({
+    reservation = state.budget.reserveModelCall({
       inputTokens,
       maxOutputTokens: call.maxTokens,
-      ...(call.model !== undefined && { model: call.model }),
+      ...(call.model !== undefined && { model }),
     });
-    try {
-      const request: ModelRequest = {
-        model: call.model ?? settings.model,
-        messages: call.messages,
-        tools: [],
-        stream: false,
-        maxTokens: reservation.maxOutputTokens,
-        thinking: 'disabled',
-      };
-      const response = await askOnce(state, request, AbortSignal.any([signal, timeout.signal]));
-      if (!response) return undefined;
-      const usage = usageOf(response, inputTokens);
-      await state.journal.append([
-        usageRecord(state, usage, { purpose: 'side', model: request.model, costMicroUsd: reservation.settle(usage) }),
-      ]);
-      if (response.message.toolCalls?.length || response.message.content.trim() === '') return undefined;
-      return deps.redactor.text(response.message.content);
-    } finally {
-      reservation.release();
-    }
+    const maxTokens = reservation.maxOutputTokens;
+    const request: ModelRequest = { model, messages: call.messages, tools: [], stream: false, maxTokens, thinking: 'disabled' };
+    const response = await askOnce(state, request, signal);
+    if (!response) return undefined;
+    const usage = usageOf(response, inputTokens);
+    return { response, record: usageRecord(state, usage, { purpose: 'side', model, costMicroUsd: reservation.settle(usage) }) };
   } catch (error) {
     if (state.signal.aborted) throw error;
     return undefined;
+  } finally {
+    reservation?.release();
+  }
+}
+
+/**
+ * Asks once and returns the redacted text. Reserved, settled and journalled like any other call, bound
+ * by the side-call time limit and by `signal`. `undefined` when the budget, the model or the time
+ * does not allow it, or the reply asks for tools or is empty; rejects when the run is cancelled or
+ * the journal cannot be written.
+ */
+export async function sideCall(state: RunState, call: SideCall, signal: AbortSignal = state.signal): Promise<string | undefined> {
+  const timeout = new AbortController();
+  const stopTimer = state.deps.clock.after(state.settings.sideCallTimeoutMs, () => timeout.abort());
+  try {
+    const answered = await ask(state, call, AbortSignal.any([signal, timeout.signal]));
+    if (!answered) return undefined;
+    await state.journal.append([answered.record]);
+    const { message } = answered.response;
+    if (message.toolCalls?.length || message.content.trim() === '') return undefined;
+    return state.deps.redactor.text(message.content);
   } finally {
     stopTimer();
   }
