@@ -57,8 +57,13 @@ describe('cancelling', () => {
   });
 
   it('while a person is asked withdraws the question', async () => {
+    const cancel = new AbortController();
     const approver: Approver = {
-      decide: (_request, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      decide: (_request, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+          cancel.abort();
+        }),
     };
     const run = await start({
       approver,
@@ -66,7 +71,7 @@ describe('cancelling', () => {
       settings: { danger: { classes: {}, allowlist: [], denylist: [], nonInteractive: 'read_only' } },
       steps: [{ calls: [{ name: 'sh' }] }],
     });
-    expect((await run.run('go', cancelSoon())).outcome).toBe('cancelled');
+    expect((await run.run('go', cancel.signal)).outcome).toBe('cancelled');
     expect(foldJournal(await run.journal()).open).toEqual([]);
     expect((await run.journal()).map(({ record }) => record.kind)).toContain('approval_asked');
   });
