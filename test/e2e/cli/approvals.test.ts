@@ -18,7 +18,7 @@ const QUESTION = '[d]eny, [?] more: ';
 
 describe.concurrent('a person at the terminal', PATIENT, () => {
   it('is asked for a command, sees the whole of it, and approves it once', () =>
-    onStage([shell('echo one > one.txt'), shell('echo two > two.txt'), DONE], async ({ terminal, work, server }) => {
+    onStage([shell('sh -c "echo one > one.txt"'), shell('sh -c "echo two > two.txt"'), DONE], async ({ terminal, work, server }) => {
       const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 'a\r' }, { wait: QUESTION }, { send: 'approve\r' }]);
       expect(seen.exit).toBe(0);
       expect(seen.raw).toContain('echo one > one.txt');
@@ -28,17 +28,17 @@ describe.concurrent('a person at the terminal', PATIENT, () => {
     }));
 
   it('denies, and the model reads that a user did', () =>
-    onStage([shell('touch it'), DONE], async ({ terminal, work, server }) => {
+    onStage([shell('sh -c "touch it"'), DONE], async ({ terminal, work, server }) => {
       const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 'd\r' }]);
       expect(seen.exit).toBe(0);
       expect(await readdir(work)).toEqual([]);
       expect(lastResults(server)[0]).toContain(
-        'error: operation denied by user: shell touch it (code_execution): a shell command can run any code',
+        'error: operation denied by user: shell sh -c "touch it" (code_execution): sh runs commands',
       );
     }));
 
   it('trusts a class for the session and is not asked again', () =>
-    onStage([shell('touch one'), shell('touch two'), shell('touch three'), DONE], async ({ terminal, work }) => {
+    onStage([shell('sh -c "touch one"'), shell('sh -c "touch two"'), shell('sh -c "touch three"'), DONE], async ({ terminal, work }) => {
       const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 't\r' }]);
       expect(seen.exit).toBe(0);
       expect((await readdir(work)).sort()).toEqual(['one', 'three', 'two']);
@@ -65,14 +65,14 @@ describe.concurrent('a person at the terminal', PATIENT, () => {
     ));
 
   it('can end the run with Ctrl-C while a question is open', () =>
-    onStage([shell('touch it')], async ({ terminal, work }) => {
+    onStage([shell('sh -c "touch it"')], async ({ terminal, work }) => {
       const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: '\u0003' }]);
       expect(seen.exit).toBe(130);
       expect(await readdir(work)).toEqual([]);
     }));
 
   it('is asked even when the streams are pipes, and the answer alone is on stdout', () =>
-    onStage([shell('touch it'), DONE], async ({ terminal, work }) => {
+    onStage([shell('sh -c "touch it"'), DONE], async ({ terminal, work }) => {
       const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 'a\r' }], {
         shell: '"$@" </dev/null >out.txt 2>err.txt',
       });
@@ -83,12 +83,17 @@ describe.concurrent('a person at the terminal', PATIENT, () => {
     }));
 
   it('cannot be shown a harmless line in place of what runs', () =>
-    onStage([shell('touch evil #\r\u001b[2K\u001b[1Aecho harmless\u202e'), DONE], async ({ terminal }) => {
-      const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 'd\r' }]);
-      expect(seen.screen.text()).toContain('touch evil');
-      expect(seen.screen.foreign()).toEqual([]);
-      expect(seen.raw).not.toContain('\u202e');
-    }));
+    onStage(
+      [shell('touch evil #\r\u001b[2K\u001b[1Aecho harmless\u202e'), DONE],
+      async ({ terminal }) => {
+        const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 'd\r' }]);
+        expect(seen.screen.text()).toContain('touch evil');
+        expect(seen.screen.foreign()).toEqual([]);
+        expect(seen.raw).not.toContain('\u202e');
+      },
+      // A line with control characters is of class unknown, and denied unless the operator wants to be asked.
+      { config: { dangerous: { classes: { unknown: 'prompt' } } } },
+    ));
 });
 
 describe.concurrent('nobody to ask', PATIENT, () => {

@@ -10,7 +10,7 @@ const BATCH = {
   calls: [
     { name: 'glob', arguments: { pattern: '*.txt' } },
     { name: 'read_file', arguments: { path: 'missing.txt' } },
-    { name: 'shell', arguments: { command: 'true' } },
+    { name: 'shell', arguments: { command: 'touch it' } },
     { name: 'no_such_tool', arguments: {} },
   ],
 };

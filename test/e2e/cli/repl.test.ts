@@ -70,7 +70,8 @@ describe.concurrent('odek repl on a terminal', PATIENT, () => {
 
   it('asks for approval within a turn and takes the prompt back afterwards', () =>
     onStage(
-      ({ number }) => (number === 1 ? { calls: [{ name: 'shell', arguments: { command: 'touch it' } }] } : { text: `answer ${number}` }),
+      ({ number }) =>
+        number === 1 ? { calls: [{ name: 'shell', arguments: { command: 'sh -c "touch it"' } }] } : { text: `answer ${number}` },
       async ({ terminal, work, server }) => {
         const seen = await terminal(
           ['repl'],
@@ -96,7 +97,9 @@ describe.concurrent('odek repl on a terminal', PATIENT, () => {
   it('keeps trust over the turns of a session', () =>
     onStage(
       ({ number }) =>
-        number % 2 === 1 ? { calls: [{ name: 'shell', arguments: { command: `touch it-${number}` } }] } : { text: `answer ${number}` },
+        number % 2 === 1
+          ? { calls: [{ name: 'shell', arguments: { command: `sh -c "touch it-${number}"` } }] }
+          : { text: `answer ${number}` },
       async ({ terminal, work }) => {
         const seen = await terminal(
           ['repl'],
