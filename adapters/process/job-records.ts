@@ -35,7 +35,13 @@ export function openJobRecords(folder: string): JobRecords {
       writeFileSync(`${pathOf(tree)}.new`, JSON.stringify(record), { mode: 0o600 });
       renameSync(`${pathOf(tree)}.new`, pathOf(tree));
     },
-    remove: (tree) => rmSync(pathOf(tree), { force: true }),
+    remove(tree) {
+      try {
+        rmSync(pathOf(tree), { force: true });
+      } catch {
+        // What is left names processes that are gone, and the next start removes it.
+      }
+    },
   };
 }
 
