@@ -2,15 +2,12 @@ import { ConfigError } from '../../ports/errors.ts';
 import type { SessionHeader, SessionStore } from '../../ports/session.ts';
 import { loadConfig } from '../config/load.ts';
 import type { CommandContext, FlagValue } from './command.ts';
-import { exitCodeOfOutcome } from './exit-codes.ts';
-import { mergeExternalRefs, parseExternalRef } from './external-refs.ts';
-import { hostEnvironment, loadTold, warner, withHost } from './host.ts';
-import { onInterrupt } from './interrupt.ts';
-import { openView } from './open-view.ts';
+import { externalRefsOf, mergeExternalRefs } from './external-refs.ts';
+import { loadTold, warner } from './host.ts';
+import { runOneTurn } from './one-turn.ts';
 import { CLI_POLICIES } from './policy.ts';
 import { withStore } from './store.ts';
 import { readTask } from './task.ts';
-import { runTurn, tellHowToContinue, terminalApprover } from './turn.ts';
 
 /** How long to wait for another process that holds the session. */
 export const OPEN_WAIT_MS = 3_000;
@@ -42,44 +39,23 @@ export function tellOfMove(context: CommandContext, { workspace }: SessionHeader
 export async function run(context: CommandContext): Promise<number> {
   const task = await readTask(context);
   const { flags } = context.args;
-  const added = ((flags['external-ref'] ?? []) as string[]).map((text) => parseExternalRef(text, Date.now()));
+  const added = externalRefsOf(flags['external-ref'], Date.now());
   const id = typeof flags.id === 'string' ? flags.id : undefined;
   // Read once for the place of the state alone; what it warns of is told with the second reading.
   const { config: place } = await loadConfig({ env: context.env, cwd: context.cwd, flags });
   const header = await withStore(place, 'continue', (store) => findSession(store.sessions, id));
   const config = await loadTold(context, sessionFlags(header, flags));
   tellOfMove(context, header);
-  const environment = await hostEnvironment(context, config, 'terminal');
-  const view = openView(context, config, true);
-  const interrupt = onInterrupt(() => view.close());
-  const approver = await terminalApprover();
-  try {
-    return await withHost(
-      CLI_POLICIES.continue,
-      environment,
-      { ...(approver && { approver }), onEvent: view.onEvent, log: view.log },
-      async (composed) => {
-        const session = await composed.root.store.sessions.open(header.id, { waitMs: OPEN_WAIT_MS }, interrupt.signal);
-        const { id: provider, model } = environment.selection;
-        const externalRefs = mergeExternalRefs(session.header.externalRefs, added);
-        await session.update({ listed: true, externalRefs, provider, model });
-        view.log('info', `session ${header.id}`);
-        const result = await runTurn({
-          composed,
-          session,
-          view,
-          keep: true,
-          signal: interrupt.signal,
-          ...(task !== undefined && { task }),
-        });
-        await composed.root.sinks.close();
-        await view.finish(result);
-        tellHowToContinue(context, session, result);
-        return exitCodeOfOutcome(result.outcome);
-      },
-    );
-  } finally {
-    view.close();
-    interrupt.stop();
-  }
+  return runOneTurn(context, {
+    policy: CLI_POLICIES.continue,
+    config,
+    listed: true,
+    task,
+    open: async (composed, { selection }, signal) => {
+      const session = await composed.root.store.sessions.open(header.id, { waitMs: OPEN_WAIT_MS }, signal);
+      const externalRefs = mergeExternalRefs(session.header.externalRefs, added);
+      await session.update({ listed: true, externalRefs, provider: selection.id, model: selection.model });
+      return session;
+    },
+  });
 }

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../ports/errors.ts';
 import type { ExternalRef } from '../../ports/session.ts';
+import type { FlagValue } from './command.ts';
 
 const KIND = /^[a-z0-9_-]{1,64}$/;
 const MAX_URI = 2048;
@@ -30,7 +31,7 @@ function fieldsOf(text: string): Record<string, string> {
  * Parses one `--external-ref` value: `kind=..,uri=..,created_by=..[,read_only=..]` or `<kind>=<uri>`
  * (EXTENSIONS, "External-state-ref schema"). Throws `ConfigError` `invalid_external_ref`.
  */
-export function parseExternalRef(text: string, now: number): ExternalRef {
+function parseExternalRef(text: string, now: number): ExternalRef {
   const fields = fieldsOf(text);
   const { kind = '', uri = '', created_by = '', read_only = 'true', ...rest } = fields;
   const unknown = Object.keys(rest)[0];
@@ -52,4 +53,13 @@ export function mergeExternalRefs(old: readonly ExternalRef[], added: readonly E
     if (!seen.has(key)) seen.set(key, ref);
   }
   return [...seen.values()];
+}
+
+/** The references of a command line, without repeats. `values` is what the repeatable flag collected. */
+export function externalRefsOf(values: FlagValue | undefined, now: number): readonly ExternalRef[] {
+  const texts = Array.isArray(values) ? (values as readonly string[]) : [];
+  return mergeExternalRefs(
+    [],
+    texts.map((text) => parseExternalRef(text, now)),
+  );
 }

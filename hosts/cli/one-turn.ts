@@ -1,0 +1,47 @@
+import type { SessionWriter } from '../../ports/session.ts';
+import type { Composed } from '../compose.ts';
+import type { ResolvedConfig } from '../config/types.ts';
+import type { HostEnvironment } from '../environment.ts';
+import type { HostPolicy } from '../policy.ts';
+import type { CommandContext } from './command.ts';
+import { exitCodeOfOutcome } from './exit-codes.ts';
+import { hostEnvironment, withHost } from './host.ts';
+import { onInterrupt } from './interrupt.ts';
+import { openView } from './open-view.ts';
+import { runTurn, tellHowToContinue, terminalApprover } from './turn.ts';
+
+export interface OneTurn {
+  readonly policy: HostPolicy;
+  readonly config: ResolvedConfig;
+  /** Kept and listed; else the session goes once its run gave an answer. */
+  readonly listed: boolean;
+  /** Absent: on with an interrupted run. */
+  readonly task: string | undefined;
+  /** Makes or opens the session that the turn is journalled in. */
+  open(composed: Composed, environment: HostEnvironment, signal: AbortSignal): Promise<SessionWriter>;
+}
+
+/** One turn from a terminal or a pipe: composed, shown, ended by Ctrl-C, and closed. Returns the exit code. */
+export async function runOneTurn(context: CommandContext, { policy, config, listed, task, open }: OneTurn): Promise<number> {
+  const environment = await hostEnvironment(context, config, 'terminal');
+  const view = openView(context, config, listed);
+  const interrupt = onInterrupt(() => view.close());
+  const approver = await terminalApprover();
+  const edges = { ...(approver && { approver }), onEvent: view.onEvent, log: view.log };
+  try {
+    return await withHost(policy, environment, edges, async (composed) => {
+      const { signal } = interrupt;
+      const session = await open(composed, environment, signal);
+      view.log('info', `session ${session.header.id}`);
+      const result = await runTurn({ composed, session, view, keep: listed, signal, ...(task !== undefined && { task }) });
+      // Closed before the end is shown, so that what a sink lost is told with it.
+      await composed.root.sinks.close();
+      await view.finish(result);
+      tellHowToContinue(context, session, result);
+      return exitCodeOfOutcome(result.outcome);
+    });
+  } finally {
+    view.close();
+    interrupt.stop();
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { externalRefsOf, mergeExternalRefs } from '../../../hosts/cli/external-refs.ts';
+
+const NOW = Date.UTC(2026, 0, 2);
+
+describe('--external-ref', () => {
+  it('takes all fields, or the short form', () => {
+    expect(
+      externalRefsOf(['kind=ci-run,uri=https://ci.example.test/runs/1?a=b,c,created_by=me,read_only=false', 'ticket=T-1'], NOW),
+    ).toEqual([
+      {
+        kind: 'ci-run',
+        uri: 'https://ci.example.test/runs/1?a=b,c',
+        created_by: 'me',
+        read_only: false,
+        created_at: '2026-01-02T00:00:00.000Z',
+      },
+      { kind: 'ticket', uri: 'T-1', created_by: 'cli', read_only: true, created_at: '2026-01-02T00:00:00.000Z' },
+    ]);
+  });
+
+  it('keeps one of several with the same kind, uri and creator', () => {
+    const once = externalRefsOf(['a=x', 'a=x', 'a=y'], NOW);
+    expect(once.map((ref) => ref.uri)).toEqual(['x', 'y']);
+    expect(mergeExternalRefs(once, externalRefsOf(['a=y', 'b=y'], NOW + 1))).toHaveLength(3);
+  });
+
+  it.each([
+    ['kind=Bad Kind,uri=x,created_by=me', 'kind is "Bad Kind"'],
+    ['kind=ok,uri=,created_by=me', 'uri has 0 characters'],
+    [`kind=ok,uri=${'x'.repeat(2049)},created_by=me`, 'uri has 2049 characters'],
+    ['kind=ok,uri=a\u0007b,created_by=me', 'control characters'],
+    ['kind=ok,uri=x', 'created_by has 0 characters'],
+    ['kind=ok,uri=x,created_by=me,read_only=maybe', 'read_only is "maybe"'],
+    ['nonsense', 'each part is key=value'],
+  ])('refuses %j and says why', (text, why) => {
+    expect(() => externalRefsOf([text], NOW)).toThrow(why);
+  });
+
+  it('is nothing when the flag was not given', () => {
+    expect(externalRefsOf(undefined, NOW)).toEqual([]);
+  });
+});
