@@ -6,7 +6,7 @@ import { wireCallId } from '../wire/call-ids.ts';
 import type { ReplyPart } from '../wire/reply-parts.ts';
 import { partsOf } from '../wire/reply-parts.ts';
 import type { BlockEncoder } from '../wire/turns.ts';
-import { argumentsObject, createBlockCache, encodeTurns, splitHead, systemNote } from '../wire/turns.ts';
+import { argumentsObject, createBlockCache, encodeTurns, splitHead, systemNote, turnHeads } from '../wire/turns.ts';
 import type { MessagesFeatures } from './features.ts';
 import { type AnthropicOptions, MIN_BUDGET } from './options.ts';
 
@@ -19,6 +19,8 @@ const MARKER = { cache_control: { type: 'ephemeral' } };
 const UNKNOWN_OUTPUT_CAP = 8_192;
 /** Room for the answer beside the thinking. */
 const ANSWER_ROOM = 1_024;
+
+const HEADS = turnHeads({ assistant: 'assistant', blocks: 'content' });
 
 const utf8 = new TextEncoder();
 
@@ -52,7 +54,7 @@ export function createMessagesEncoder({ endpoint: { id }, thinkingBudget }: Anth
       const settings = JSON.stringify(wireSettings(request, features, thinkingBudget, id));
       return [
         utf8.encode(`{"model":${JSON.stringify(request.model)},"messages":[`),
-        ...encodeTurns(rest, blocks(features), { assistant: 'assistant', blocks: 'content' }),
+        ...encodeTurns(rest, blocks(features), HEADS),
         utf8.encode(']'),
         ...list('system', system),
         ...list('tools', request.tools.length === 0 ? [] : [tools(request.tools, features.cacheMarkers)]),

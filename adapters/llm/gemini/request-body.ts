@@ -4,7 +4,7 @@ import { isSyntheticId } from '../wire/call-ids.ts';
 import type { ReplyPart } from '../wire/reply-parts.ts';
 import { partsOf } from '../wire/reply-parts.ts';
 import type { BlockEncoder } from '../wire/turns.ts';
-import { argumentsObject, createBlockCache, encodeTurns, splitHead, systemNote } from '../wire/turns.ts';
+import { argumentsObject, createBlockCache, encodeTurns, splitHead, systemNote, turnHeads } from '../wire/turns.ts';
 import type { GeminiFeatures } from './features.ts';
 import { isThirdGeneration } from './features.ts';
 import type { GeminiOptions } from './options.ts';
@@ -20,6 +20,8 @@ const PLACEHOLDER = 'skip_thought_signature_validator';
 const BUDGETS: Readonly<Record<ThinkingLevel, number>> = { disabled: 0, low: 1_024, medium: 8_192, high: 24_576 };
 /** The least for the models that cannot stop thinking. */
 const PRO_MINIMUM = 128;
+
+const HEADS = turnHeads({ assistant: 'model', blocks: 'parts' });
 
 const utf8 = new TextEncoder();
 
@@ -40,15 +42,22 @@ export function createGeminiEncoder({ endpoint: { id }, replay }: GeminiOptions)
   const marked = createBlockCache((message: AssistantMessage) => assistantParts(partsOf(message, format, id), true));
   const tools = createBlockCache((list: readonly ToolDefinition[]) => [{ tools: [{ functionDeclarations: list.map(declaration) }] }]);
 
+  const known = new WeakMap<AssistantMessage, readonly string[]>();
+  /** Ids of calls that this service made, which it wants back; read once for each message. */
+  const ownIds = (message: AssistantMessage): readonly string[] => {
+    let ids = known.get(message);
+    if (ids === undefined) {
+      const isOwn = isSigned(partsOf(message, format, id));
+      ids = isOwn ? (message.toolCalls ?? []).map((call) => call.id).filter((callId) => !isSyntheticId(callId)) : [];
+      known.set(message, ids);
+    }
+    return ids;
+  };
+
   return {
     encode(request, features) {
       const { head, rest } = splitHead(request.messages);
-      const own = new Set<string>();
-      for (const message of rest) {
-        if (message.role !== 'assistant' || message.reasoningSignature === undefined) continue;
-        if (!isSigned(partsOf(message, format, id))) continue;
-        for (const call of message.toolCalls ?? []) if (!isSyntheticId(call.id)) own.add(call.id);
-      }
+      const own = new Set(rest.flatMap((message) => (message.role === 'assistant' ? ownIds(message) : [])));
       const blocks: BlockEncoder = {
         user: texts,
         result: (message) => (own.has(message.callId) ? resultsWithId : results)(message),
@@ -58,7 +67,7 @@ export function createGeminiEncoder({ endpoint: { id }, replay }: GeminiOptions)
       const settings = JSON.stringify(wireSettings(request, features, head));
       return [
         utf8.encode('{"contents":['),
-        ...encodeTurns(rest, blocks, { assistant: 'model', blocks: 'parts' }),
+        ...encodeTurns(rest, blocks, HEADS),
         utf8.encode(']'),
         ...(request.tools.length === 0 ? [] : [utf8.encode(','), inner(tools(request.tools))]),
         utf8.encode(settings === '{}' ? '}' : `,${settings.slice(1)}`),

@@ -16,10 +16,16 @@ interface Turn {
   readonly blocks: Uint8Array[];
 }
 
-export interface TurnNames {
-  readonly assistant: string;
-  /** Key of a turn's blocks. */
-  readonly blocks: string;
+/** What stands before a turn's blocks. */
+export interface TurnHeads {
+  readonly user: Uint8Array;
+  readonly assistant: Uint8Array;
+}
+
+/** `assistant`: what the format calls that role; `blocks`: the key of a turn's blocks. */
+export function turnHeads({ assistant, blocks }: { readonly assistant: string; readonly blocks: string }): TurnHeads {
+  const head = (role: string): Uint8Array => utf8.encode(`{"role":"${role}","${blocks}":[`);
+  return { user: head('user'), assistant: head(assistant) };
 }
 
 const utf8 = new TextEncoder();
@@ -42,7 +48,7 @@ export function systemNote({ content }: SystemMessage): string {
  * The turns as pieces of a JSON list's content: neighbours of one role joined, a user's turn first
  * and last, whatever was trimmed away before them.
  */
-export function encodeTurns(messages: readonly Message[], encoder: BlockEncoder, names: TurnNames): Uint8Array[] {
+export function encodeTurns(messages: readonly Message[], encoder: BlockEncoder, heads: TurnHeads): Uint8Array[] {
   const turns: Turn[] = [];
   const turnOf = (role: Turn['role']): Turn => {
     const last = turns.at(-1);
@@ -61,7 +67,7 @@ export function encodeTurns(messages: readonly Message[], encoder: BlockEncoder,
     (message.role === 'tool' ? turn.results : turn.blocks).push(bytes);
   }
   if (turns.at(-1)?.role !== 'user') turnOf('user').blocks.push(encoder.filler('Go on.'));
-  return turns.flatMap((turn, index) => turnPieces(turn, index, names));
+  return turns.flatMap((turn, index) => turnPieces(turn, index, heads));
 }
 
 function encodeMessage(message: Message, encoder: BlockEncoder, isFirst: boolean): Uint8Array {
@@ -70,9 +76,8 @@ function encodeMessage(message: Message, encoder: BlockEncoder, isFirst: boolean
   return encoder.user(message, isFirst && message.role === 'user');
 }
 
-function turnPieces({ role, results, blocks }: Turn, index: number, names: TurnNames): Uint8Array[] {
-  const open = `${index === 0 ? '' : ','}{"role":"${role === 'user' ? 'user' : names.assistant}","${names.blocks}":[`;
-  const pieces: Uint8Array[] = [utf8.encode(open)];
+function turnPieces({ role, results, blocks }: Turn, index: number, heads: TurnHeads): Uint8Array[] {
+  const pieces: Uint8Array[] = index === 0 ? [heads[role]] : [COMMA, heads[role]];
   for (const [at, block] of [...results, ...blocks].entries()) {
     if (at > 0) pieces.push(COMMA);
     pieces.push(block);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startAnthropicServer } from '../../fakes/anthropic-server.ts';
 import { startGeminiServer } from '../../fakes/gemini-server.ts';
+import { startOpenAiServer } from '../../fakes/openai-server.ts';
 import type { FormatReply, FormatServer } from '../../fakes/reply-server.ts';
 import { startResponsesServer } from '../../fakes/responses-server.ts';
 import { odek } from '../support/odek.ts';
@@ -125,6 +126,22 @@ describe.concurrent('odek run --provider', PATIENT, () => {
       },
       Array(3).fill({ text: ['Hi'] }) as FormatReply[],
     ));
+
+  it('speaks to an endpoint of the OpenAI format as its entry says', PATIENT, async () => {
+    const place = await createPlace();
+    const cut = 'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n';
+    const server = await startOpenAiServer(() => ({ raw: cut }));
+    try {
+      const entry = { format: 'openai', base_url: server.url, dialect: 'kimi', done_without_finish: true, reasoning_replay: 'never' };
+      await place.configure({ provider: 'mine', model: 'm', thinking: 'high', providers: { mine: entry } });
+      const { code, stdout } = await odek(place, ['run', 'hi']);
+      expect([code, stdout]).toEqual([0, 'Hi\n']);
+      expect(server.requests[0]?.body.thinking).toEqual({ type: 'enabled' });
+    } finally {
+      await server.close();
+      await place.remove();
+    }
+  });
 
   it('tries an overloaded service again, as often as any other', () =>
     withProviders(
