@@ -84,6 +84,25 @@ describe.concurrent('odek run --provider', PATIENT, () => {
     ),
   );
 
+  it('gives thoughts back to the provider that had them, also in a later run, and not to its twin', () =>
+    withProviders(
+      async (place, servers) => {
+        const [{ url }, api_key] = [servers.anthropic, 'k'];
+        const entry = { format: 'anthropic', base_url: url, api_key };
+        await place.configure({ model: 'some-model', thinking: 'low', providers: { one: entry, twin: entry } });
+        await odek(place, ['run', '--session', '--provider', 'one', 'what do they say?']);
+        const bodyOf = async (provider: string): Promise<string> => {
+          await odek(place, ['continue', '--provider', provider, 'and now?']);
+          return JSON.stringify(servers.anthropic.requests.at(-1)?.body.messages);
+        };
+        expect(await bodyOf('twin')).not.toContain(THOUGHT);
+        const back = await bodyOf('one');
+        expect(back).toContain(THOUGHT);
+        expect(back).toContain('c2ln');
+      },
+      [...SCRIPT, ...SCRIPT.slice(2)],
+    ));
+
   it('shows what the cache gave and took, apart from what was not reported', () =>
     withProviders(
       async (place) => {
