@@ -10,6 +10,7 @@ import { createShellGrammar } from '../../../adapters/shell-grammar/unbash.ts';
 import { type Agent, createAgent } from '../../../core/agent/agent.ts';
 import type { AgentSettings } from '../../../core/agent/settings.ts';
 import { toWireEvent } from '../../../core/events/wire.ts';
+import type { JobDesk } from '../../../core/jobs/desk.ts';
 import { createPlanDesk } from '../../../core/plan/desk.ts';
 import { createToolRegistry } from '../../../core/plugins/registry.ts';
 import { createRedactor } from '../../../core/redact/redactor.ts';
@@ -34,6 +35,7 @@ export interface HarnessOptions {
   readonly approver?: Approver;
   readonly secrets?: readonly string[];
   readonly clock?: Clock;
+  readonly jobs?: JobDesk;
   /** Planning is on, with the plan tool and these limits. */
   readonly planning?: { readonly maxSteps?: number; readonly maxRenderChars?: number };
   /** Whether the effects that `tools` declare are believed. */
@@ -94,6 +96,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       redactor,
       shell: createShellGrammar(),
       ...(plans && { plans }),
+      ...(options.jobs && { jobs: options.jobs }),
       isFirstParty: () => options.trusted === true,
       ...(options.approver && { approver: options.approver }),
       emit: (event) => events.push(event),
