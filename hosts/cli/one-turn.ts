@@ -34,6 +34,8 @@ export async function runOneTurn(context: CommandContext, { policy, config, list
       const session = await open(composed, environment, signal);
       view.log('info', `session ${session.header.id}`);
       const result = await runTurn({ composed, session, view, keep: listed, signal, ...(task !== undefined && { task }) });
+      // The session is over, and its jobs with it; the sinks hear of that too.
+      await composed.root.jobs?.closeAll();
       // Closed before the end is shown, so that what a sink lost is told with it.
       await composed.root.sinks.close();
       await view.finish(result);
