@@ -78,8 +78,8 @@ function runVerbs(name: string, rule: ProgramRule, args: readonly Field[], scope
     return;
   }
   if (verb === undefined && rest.length === 0 && args.some(({ text }) => TELLS.has(text) || text === '-v')) return;
-  for (const cls of rule.bare ?? ['unknown']) inspection.add(cls, `${name} ${verb === undefined ? 'alone' : shown(verb)} is not known`);
-  if (verb !== undefined && rule.bare?.every((cls) => cls === 'safe')) inspection.add('unknown', `${name} ${shown(verb)} is not known`);
+  const classes = (verb === undefined ? rule.bare : rule.others) ?? ['unknown'];
+  for (const cls of classes) if (cls !== 'safe') inspection.add(cls, `${name} ${verb === undefined ? 'alone' : shown(verb)} is not known`);
 }
 
 /** Looks through a wrapper to the command that it starts. */
@@ -94,11 +94,18 @@ function runWrapped(
   for (const cls of wrapper.adds ?? []) inspection.add(cls, `${name} ${wrapper.because ?? ''}`);
   if (name === 'command' && /^-[vV]+$/.test(args[0]?.text ?? '')) return NO_OUTPUT;
   const rule: ProgramRule = { options: wrapper.options };
-  const { options, operands, open } = readArguments(args, rule, true);
-  judgeArguments(name, rule, args.slice(0, args.length - operands.length), scope, inspection);
+  const { options, operands, open } = readArguments(args, rule, wrapper.permutes !== true);
+  judgeArguments(name, rule, wrapper.permutes === true ? args : args.slice(0, args.length - operands.length), scope, inspection);
   const strange = options.find((option) => option.strange && !/^-\d+$/.test(option.name));
   if (strange !== undefined || open) inspection.add('unknown', `${name} has an option that is not known: ${strange?.name ?? '…'}`);
-  const rest = wrapper.assigns === true ? withoutAssignments(operands, scope, inspection) : operands.slice(wrapper.skip);
+  const rest =
+    wrapper.permutes === true ? [] : wrapper.assigns === true ? withoutAssignments(operands, inspection) : operands.slice(wrapper.skip);
+  const line = Object.keys(wrapper.options).find((names) => names.startsWith('-c ') && wrapper.options[names] === 'line');
+  if (line !== undefined && rest[0]?.text === '-c' && rest[1] !== undefined) {
+    inspection.add('code_execution', `${name} runs the command it is given`);
+    inspection.line(rest[1].text, scope, stdin);
+    return NO_OUTPUT;
+  }
   if (rest.length === 0) return withoutCommand(name, options, inspection);
   if (wrapper.joins === true) {
     inspection.add('code_execution', `${name} runs the command it is given`);
@@ -114,7 +121,7 @@ function withoutCommand(name: string, options: Arguments['options'], inspection:
   return NO_OUTPUT;
 }
 
-function withoutAssignments(operands: readonly Field[], scope: Scope, inspection: Inspection): readonly Field[] {
+function withoutAssignments(operands: readonly Field[], inspection: Inspection): readonly Field[] {
   let at = 0;
   for (; at < operands.length; at += 1) {
     const { text } = operands[at] ?? literal('');
@@ -123,7 +130,6 @@ function withoutAssignments(operands: readonly Field[], scope: Scope, inspection
     const name = text.slice(0, equals);
     if (name.includes(RUN_TIME)) inspection.add('unknown', 'it sets a variable that is only known at run time');
     if (isRiskyVariable(name)) inspection.add('system_write', `${name} changes what programs do`);
-    void scope;
   }
   return operands.slice(at);
 }

@@ -122,7 +122,7 @@ function isRoot({ text }: Field): boolean {
 
 function judgeDeleteAt(path: string, recursive: boolean, field: Field, inspection: Inspection): void {
   const { place } = inspection;
-  if (path === '/' && recursive) {
+  if (recursive && (path === '/' || (folderOf(path) === '/' && isRoot({ ...field, text: path })))) {
     inspection.add('blocked', 'it deletes the whole file system');
     return;
   }
@@ -162,6 +162,7 @@ export function judgeScript(field: Field, scope: Scope, inspection: Inspection):
   }
   for (const path of paths) {
     if (zoneOf(path, inspection.place) === 'harmless') continue;
+    if (isCredential(path, field.glob)) inspection.add('system_write', `${path} is a credential file`);
     inspection.ask({ kind: 'script', path });
   }
 }

@@ -20,7 +20,6 @@ export type SpecialRule =
   | 'dd'
   | 'declare'
   | 'echo'
-  | 'env'
   | 'eval'
   | 'find'
   | 'git'
@@ -39,6 +38,8 @@ export type SpecialRule =
   | 'xargs'
   | 'alias'
   | 'printf'
+  | 'python'
+  | 'tee'
   | 'test'
   | 'remote-copy'
   | 'cat'
@@ -60,8 +61,10 @@ export interface ProgramRule {
   /** Names of an option, separated by spaces, to its effect. */
   readonly options?: Readonly<Record<string, OptionEffect>>;
   readonly verbs?: Readonly<Record<string, ProgramRule>>;
-  /** Without a verb. `unknown` when absent. */
+  /** Without a verb; `unknown` when absent. */
   readonly bare?: readonly DangerClass[];
+  /** With a verb that is not listed; `unknown` when absent. */
+  readonly others?: readonly DangerClass[];
   /** For what the data cannot say. */
   readonly special?: SpecialRule;
 }

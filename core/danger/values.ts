@@ -114,7 +114,8 @@ function expandPart(part: ShellPart, first: boolean, scope: Scope, inspection: I
       return variable(part, scope, inspection);
     case 'command': {
       const output = inspection.script(part.script, scope.subshell(), undefined);
-      return [{ fields: [{ ...output, text: output.text.replace(/\n+$/, ''), made: true }] }];
+      const value = { ...output, text: output.text.replace(/\n+$/, ''), made: true };
+      return [part.quoted ? { fields: [{ ...value, glob: false }] } : { fields: split(value, scope), split: true }];
     }
     case 'process':
       inspection.script(part.script, scope.subshell(), part.direction === 'write' ? UNKNOWN_FIELD : undefined);

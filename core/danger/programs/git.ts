@@ -11,16 +11,15 @@ const SHOWING = {
   '--ext-diff --textconv': '+code_execution',
   '-O': 'read',
   '--no-index': 'flag',
-  '-n -S -G -L -U --format --pretty --since --until --after --before --author --grep --max-count --skip --date --diff-filter --decorate --color --stat --word-diff-regex -I':
-    'value',
+  '-n -S -G -L -U --format --since --until --after --before --author --grep --max-count --skip --diff-filter': 'value',
 } as const;
 const TALKING = {
-  '--upload-pack --receive-pack --exec -u': 'line',
+  '--upload-pack --receive-pack --exec': 'line',
   '-c --config': 'value+code_execution',
   '-o --origin --push-option --server-option': 'value',
   '-b --branch --depth -j --jobs --filter --refmap': 'value',
 } as const;
-const EDITING = { '-F --file -t --template': 'read', '-m --message --author --date -C -c --fixup --squash --trailer -S': 'value' } as const;
+const EDITING = { '-F --file -t --template': 'read', '-m --message --author --date -C -c --fixup --squash --trailer': 'value' } as const;
 
 /** git, by verb. What a verb runs in an armed repository is asked for apart. */
 export const GIT: ProgramRule = {
@@ -58,6 +57,7 @@ export const GIT: ProgramRule = {
       because: 'gets another repository',
       options: {
         ...TALKING,
+        '-u': 'line',
         '--template': 'read+code_execution',
         '--separate-git-dir': 'write',
         '--recurse-submodules --recursive': '+code_execution',
@@ -96,7 +96,7 @@ export const GIT: ProgramRule = {
       because: 'changes references',
       options: {
         '-D -d --delete -f --force -M': '+system_write',
-        '-m -u -F --message --sort --format --contains --merged --points-at --set-upstream-to': 'value',
+        '-u --sort --format --points-at --set-upstream-to': 'value',
         '--edit-description': '+code_execution',
       },
     }),
@@ -131,6 +131,7 @@ export const GIT: ProgramRule = {
         ...each('remove rm prune', { adds: LOSES, because: 'forgets branches' }),
       },
       bare: ['safe'],
+      others: ['unknown'],
       options: { '-v --verbose': 'flag' },
     },
     submodule: {
@@ -185,8 +186,5 @@ export const PLAIN_GIT_KEYS = [
   'diff.algorithm',
   'advice.',
   'init.defaultbranch',
-  'commit.gpgsign',
-  'tag.gpgsign',
   'core.longpaths',
-  'core.pager=cat',
 ];

@@ -29,6 +29,7 @@ const SYSTEM_BINARIES = new Set([
 /** A program's name without folder, case and version. */
 export function programName(text: string): string {
   const name = nameOf(text).toLowerCase();
+  if (name.startsWith('mkfs.')) return 'mkfs';
   const plain = name.replace(/-?\d[\d.]*$/, '');
   return VERSIONED.has(plain) ? plain : name;
 }

@@ -115,7 +115,6 @@ export const NETWORK: ProgramTable = {
       rand: { options: { '-out': 'write' } },
       ...each('s_client s_server', { adds: SENDS, because: 'connects to other machines' }),
     },
-    bare: ['unknown'],
   },
   ...each('gpg gpg2 age pass op bw vault security secret-tool keyctl', { adds: ['system_write'], because: 'handles secrets' }),
   ...each('aws gcloud az doctl flyctl fly heroku vercel netlify wrangler firebase eb sam cdk pulumi serverless', {
@@ -144,7 +143,8 @@ export const NETWORK: ProgramTable = {
           clone: { adds: ['network_egress', 'local_write'], because: 'stores what it gets' },
           ...each('delete', { adds: ['network_upload', 'destructive'], because: 'deletes on GitHub' }),
         },
-        bare: ['network_upload'],
+        bare: ['network_egress'],
+        others: ['network_upload'],
       }),
       ...each('auth secret ssh-key gpg-key config', { adds: ['system_write', 'network_upload'], because: 'handles secrets' }),
       ...each('extension alias codespace', { adds: ['code_execution', 'network_upload'], because: 'runs code' }),

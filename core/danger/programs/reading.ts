@@ -1,52 +1,40 @@
-import { each, type ProgramTable } from '../rules.ts';
+import { each, type ProgramRule, type ProgramTable } from '../rules.ts';
 
-/** Programs that only look, and what of them does more than look. */
+const READS: ProgramRule = { operands: 'read' };
+const LISTS: ProgramRule = { operands: 'list' };
+const TELLS: ProgramRule = {};
+
+/**
+ * Programs that only look, and what of them does more than look. An option is listed with a value only
+ * where every version of the program takes one: a value that is none would hide an operand.
+ */
 export const READING: ProgramTable = {
   ...each(
-    'head tail tac nl wc rev fold expand unexpand fmt cmp comm od hexdump hd strings paste join column cut md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum bat batcat zcat zless zgrep bzcat xzcat zstdcat',
-    {
-      operands: 'read',
-      options: {
-        '-n -c -w -d -f -s -b -t -k -m -u -j -A -N -v -e -o -S --lines --bytes --width --delimiter --fields --output-delimiter --skip':
-          'value',
-        '--files0-from': 'read',
-        '--pager': 'line',
-      },
-    },
+    'tac nl wc rev fold expand unexpand fmt cmp comm od hexdump hd paste join column md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum zcat zless zgrep bzcat xzcat zstdcat shuf tsort',
+    READS,
   ),
+  ...each('head tail', { operands: 'read', options: { '-n -c --lines --bytes': 'value' } }),
+  strings: { operands: 'read', options: { '-n --bytes': 'value' } },
+  cut: { operands: 'read', options: { '-d -f -b -c --delimiter --fields --bytes --characters --output-delimiter': 'value' } },
   cat: { operands: 'read', special: 'cat' },
-  diff: {
-    operands: 'read',
-    options: { '-U -C -I -x -L -W -F --label --unified --context --exclude': 'value', '--from-file --to-file -X --exclude-from': 'read' },
-  },
+  ...each('bat batcat', { operands: 'read', options: { '--pager': 'line' } }),
+  diff: { operands: 'read', options: { '-U -C -I -x -L --label --exclude': 'value', '--from-file --to-file -X --exclude-from': 'read' } },
   ...each('diff3 sdiff', { operands: 'read', options: { '-o --output': 'write', '--diff-program': 'line' } }),
-  ...each('ls dir vdir exa eza tree lsd', {
+  ...each('ls dir vdir exa eza lsd', LISTS),
+  tree: { operands: 'list', options: { '-L -I -P': 'value', '-o': 'write' } },
+  ...each('stat du realpath readlink', {
     operands: 'list',
-    options: { '-I --ignore --hide -w --width -T --tabsize --sort --time --time-style -L -P --block-size --color': 'value', '-o': 'flag' },
+    options: { '--format --printf --max-depth --exclude': 'value', '--exclude-from --files0-from': 'read' },
   }),
-  tree: { operands: 'list', options: { '-L -I -P --filelimit': 'value', '-o': 'write', '--fromfile': 'flag' } },
-  ...each('stat file du realpath readlink', {
-    operands: 'list',
-    options: {
-      '-c -f -t -d -B -m -e -F --format --printf --max-depth --exclude': 'value',
-      '-X --exclude-from --files0-from --files-from': 'read',
-      '-C': '+local_write',
-    },
-  }),
+  file: { operands: 'list', options: { '-f --files-from -m --magic-file': 'read', '-C --compile': '+local_write' } },
   ...each(
-    'df lsblk free uptime uname arch nproc whoami id groups users who w logname tty locale date cal ncal hostid hostname getconf lscpu vmstat sw_vers pwd dirs true false : sleep seq yes basename dirname factor tput clear reset wait jobs fg bg times ulimit umask shopt return exit break continue shift logout getopts let expr numfmt mktemp sync stty',
-    {
-      options: { '-s --set': 'value+system_write', '-F --file': 'value+system_write', '-b': 'flag' },
-    },
+    'df lsblk free uptime uname arch nproc whoami id groups users who w logname tty locale cal ncal hostid lscpu vmstat sw_vers pwd dirs true false : sleep seq yes basename dirname factor tput clear reset wait jobs fg bg times ulimit umask shopt return exit break continue shift logout getopts let expr numfmt sync stty getconf tr',
+    TELLS,
   ),
-  ...each(
-    'seq sleep yes true false : basename dirname expr pwd exit return break continue shift wait let clear numfmt factor nproc whoami id uname',
-    {},
-  ),
-  hostname: { operands: 'value', options: { '-F --file -b': 'value+system_write' }, last: 'value' },
-  mktemp: { options: { '-p --tmpdir': 'write', '-t --suffix': 'value' }, operands: 'write' },
-  date: { options: { '-s --set': 'value+system_write', '-d --date -I -R -u --iso-8601': 'value', '-r --reference -f --file': 'read' } },
-  ...each('which whereis type hash whatis apropos', {}),
+  hostname: { adds: ['system_write'], because: 'can change the name of the machine' },
+  mktemp: { adds: ['local_write'], because: 'makes a temporary file', operands: 'write', options: { '-p --tmpdir': 'write' } },
+  date: { options: { '-s --set': 'value+system_write', '-d --date': 'value', '-r --reference -f --file': 'read' } },
+  ...each('which whereis type hash whatis apropos', TELLS),
   ...each('grep egrep fgrep', {
     operands: 'read',
     first: 'value',
@@ -55,13 +43,13 @@ export const READING: ProgramTable = {
     options: {
       '-e --regexp': 'value',
       '-f --file': 'read',
-      '-A -B -C -m --after-context --before-context --context --max-count --include --exclude --exclude-dir --label -d -D --color --colour --binary-files':
-        'value',
+      '-A -B -C -m --after-context --before-context --max-count --include --exclude --exclude-dir --label': 'value',
       '--exclude-from': 'read',
+      '-d --directories': 'value',
       '-r -R --recursive --dereference-recursive': 'flag',
     },
   }),
-  ...each('rg ag ack', {
+  rg: {
     operands: 'read',
     first: 'value',
     unless: ['-e', '-f', '--files', '--type-list'],
@@ -71,17 +59,23 @@ export const READING: ProgramTable = {
       '-f --file --ignore-file': 'read',
       '-A -B -C -m -g -t -T -j -M -E -r --glob --iglob --type --type-not --max-count --max-depth --sort --sortr --replace --color --threads --context --after-context --before-context --encoding --max-columns --engine':
         'value',
-      '--pre --hostname-bin --pager --output': 'line',
+      '--pre --hostname-bin': 'line',
       '--hidden -. -u -uu -uuu --unrestricted --no-ignore': 'flag',
       '--files': 'flag',
       '--type-list': 'flag',
     },
+  },
+  ...each('ag ack', {
+    operands: 'read',
+    first: 'value',
+    special: 'grep',
+    options: { '--pager': 'line', '--hidden -u -U -a': 'flag', '--output': '+unknown' },
   }),
   ...each('fd fdfind', {
     operands: 'list',
     first: 'value',
     options: {
-      '-e -t -d -E -g -c -j -S --extension --type --max-depth --exclude --glob --color --changed-within --changed-before --size': 'value',
+      '-e -t -d -E -c -j -S --extension --type --max-depth --exclude --color --changed-within --changed-before --size': 'value',
       '-x --exec -X --exec-batch': '+unknown',
       '--search-path --base-directory': 'list',
     },
@@ -90,7 +84,7 @@ export const READING: ProgramTable = {
   sort: {
     operands: 'read',
     options: {
-      '-k -t -S --key --field-separator --buffer-size --parallel --batch-size --sort': 'value',
+      '-k -t -S --key --field-separator --buffer-size --parallel --batch-size': 'value',
       '-o --output': 'write',
       '-T --temporary-directory': 'write',
       '--compress-program': 'line',
@@ -98,7 +92,6 @@ export const READING: ProgramTable = {
     },
   },
   uniq: { operands: 'read', last: 'write', options: { '-f -s -w --skip-fields --skip-chars --check-chars': 'value' } },
-  tr: {},
   echo: { special: 'echo' },
   printf: { special: 'printf', options: { '-v': 'value' } },
   ...each('test [', { special: 'test' }),
@@ -107,7 +100,7 @@ export const READING: ProgramTable = {
     options: {
       '-F -v --field-separator --assign': 'value',
       '-f --file -E --exec -l --load -i --include': 'script',
-      '-o --pretty-print -d --dump-variables -p --profile': 'write',
+      '-o --pretty-print -d --dump-variables -p --profile': '+local_write',
       '-e --source': 'code',
     },
   }),
@@ -116,44 +109,28 @@ export const READING: ProgramTable = {
     options: {
       '-e --expression': 'value',
       '-f --file': 'script',
-      '-l --line-length': 'value',
-      '-n --quiet --silent -E -r --regexp-extended -z --null-data -s --separate -u': 'flag',
-      '-i --in-place': 'flag',
-      '--sandbox': 'flag',
+      '-n --quiet --silent -E -r --regexp-extended -z --null-data -s --separate -u -i --in-place --sandbox': 'flag',
     },
   }),
   ...each('jq gojq', {
     operands: 'read',
     first: 'value',
     special: 'jq',
-    options: {
-      '-f --from-file': 'read',
-      '--arg --argjson': 'value',
-      '--slurpfile --rawfile': 'value',
-      '-L': 'read',
-      '--indent --tab': 'flag',
-    },
+    options: { '-f --from-file -L': 'read', '--arg --argjson': 'value', '--slurpfile --rawfile': 'value' },
   }),
   yq: {
     operands: 'read',
     first: 'value',
     special: 'jq',
-    options: {
-      '-i --inplace --in-place': '+local_write',
-      '-o -p -I --output-format --input-format': 'value',
-      '-s --split-exp': 'value+local_write',
-    },
+    options: { '-i --inplace --in-place': '+local_write', '-s --split-exp': 'value+local_write', '--from-file': 'read' },
   },
-  base64: {
-    operands: 'read',
-    special: 'base64',
-    options: { '-w --wrap -b': 'value', '-i': 'read', '-o': 'write', '-d -D --decode': 'flag' },
-  },
+  base64: { operands: 'read', special: 'base64', options: { '-w --wrap': 'value', '-i': 'read', '-o': 'write', '-d -D --decode': 'flag' } },
   ...each('basenc base32', { operands: 'read', options: { '-w --wrap': 'value' } }),
-  xxd: { operands: 'read', last: 'write', options: { '-c -g -l -s -o -n -name': 'value' } },
-  ...each('ps', { special: 'ps', options: { '-o -p -u -U -C -t -g -G --format --pid --user --sort': 'value' } }),
-  ...each('pgrep pstree lsof ss netstat ifconfig ip', {}),
-  ...each('cksum sum', { operands: 'read' }),
+  xxd: { operands: 'read', last: 'write', options: { '-c -g -l -s -o -n': 'value' } },
+  ps: { special: 'ps' },
+  ...each('pgrep pstree lsof ss netstat ifconfig ip', TELLS),
+  ip: { adds: ['system_write'], because: 'can change the network' },
+  ifconfig: { adds: ['system_write'], because: 'can change the network' },
   ...each('less more most', {
     operands: 'read',
     adds: ['code_execution'],
@@ -161,6 +138,5 @@ export const READING: ProgramTable = {
     options: { '-o -O -k': 'write' },
   }),
   ...each('man info', { adds: ['code_execution'], because: 'starts a pager' }),
-  ...each('cloc tokei scc loc', { operands: 'list' }),
-  ...each('command builtin', {}),
+  ...each('cloc tokei scc loc', LISTS),
 };

@@ -10,6 +10,8 @@ export interface WrapperRule {
   readonly because?: string;
   /** `NAME=value` before the command sets variables. */
   readonly assigns?: boolean;
+  /** Options also come after operands, and no operand is a command. */
+  readonly permutes?: boolean;
   /** Its operands are one command line, as `sh -c` takes it. */
   readonly joins?: boolean;
 }
@@ -74,7 +76,8 @@ export const WRAPPERS: Readonly<Record<string, WrapperRule>> = {
   },
   su: {
     options: { '-c --command': 'line', '-s --shell': 'script', '-g -G -w': 'value', '-l -m -p': 'flag' },
-    skip: 9,
+    skip: 0,
+    permutes: true,
     adds: ['system_write', 'code_execution'],
     because: 'runs a shell of another user',
   },
@@ -122,7 +125,7 @@ export const RUNNING: ProgramTable = {
     }),
   ),
   ...each('deno', interpreter({ '-e': 'code', '-c --config --import-map': 'read' })),
-  ...each('python', interpreter({ '-c': 'code', '-m': 'code', '-W -X -Q': 'value' })),
+  python: { ...interpreter({ '-c': 'code', '-m': 'value', '-W -X': 'value' }), special: 'python' },
   ...each('perl', interpreter({ '-e -E': 'code', '-M -m -I': 'value', '-i -n -p -l -a -w': 'flag' })),
   ...each('ruby', interpreter({ '-e': 'code', '-r -I -C': 'value' })),
   ...each('php', interpreter({ '-r -B -R -E': 'code', '-d -c': 'value', '-f': 'script', '-S': 'value+network_upload', '-t': 'read' })),

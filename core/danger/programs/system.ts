@@ -21,7 +21,8 @@ export const SYSTEM: ProgramTable = {
   ),
   ...each('kill pkill killall xkill skill renice', { adds: ['system_write'], because: 'changes other processes' }),
   systemctl: {
-    bare: ['system_write'],
+    bare: ['safe'],
+    others: ['system_write'],
     verbs: {
       ...each('status list-units list-unit-files is-active is-enabled show cat', {}),
       ...each('enable disable edit mask unmask link reenable preset daemon-reload set-default', {

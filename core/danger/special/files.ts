@@ -1,8 +1,8 @@
 import { type Field, isKnown, literal, UNKNOWN_FIELD } from '../fields.ts';
 import { judgeArguments } from '../judge-arguments.ts';
 import { hasOption, readArguments } from '../options.ts';
-import { judgeDelete, judgeRead, judgeWrite, pathsOf } from '../paths.ts';
-import { nameOf, zoneOf } from '../place.ts';
+import { judgeDelete, judgeRead, judgeWrite } from '../paths.ts';
+import { nameOf } from '../place.ts';
 import type { ProgramRule } from '../rules.ts';
 import type { Special } from './call.ts';
 
@@ -32,10 +32,8 @@ export const copy: Special = ({ name, rule, args, scope, inspection }) => {
   const moves = name.endsWith('mv') || name === 'rename';
   const links = name === 'ln';
   for (const source of sources) {
+    judgeRead(source, scope, inspection);
     if (moves) judgeDelete(source, false, scope, inspection);
-    else if (!links) judgeRead(source, scope, inspection);
-    else if (pathsOf(source, scope).some((path) => !['workspace', 'temp'].includes(zoneOf(path, inspection.place))) || !isKnown(source))
-      inspection.add('system_write', 'it links to something outside of the working directory');
   }
   if (target === undefined) return undefined;
   if (sources.length === 0 && links) return undefined;
@@ -145,11 +143,5 @@ export const processes: Special = ({ name, rule, args, scope, inspection }) => {
   judgeArguments(name, rule, args, scope, inspection);
   if (args.some(({ text }) => /^[a-zA-Z]*e[a-zA-Z]*$/.test(text) || /^-[A-Za-z]*E/.test(text) || /environ/.test(text)))
     inspection.add('system_write', 'ps shows the environments of processes');
-  return undefined;
-};
-
-/** Never reached: `env` is a wrapper. Kept closed. */
-export const environment: Special = ({ inspection }) => {
-  inspection.add('system_write', 'it prints the environment, with the secrets in it');
   return undefined;
 };

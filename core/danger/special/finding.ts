@@ -1,6 +1,7 @@
 import { type Field, isKnown, literal, UNKNOWN_FIELD } from '../fields.ts';
 import { readArguments } from '../options.ts';
 import { judgeRead, judgeWrite } from '../paths.ts';
+import { RUN_TIME } from '../place.ts';
 import { programName, ruleOf, wrapperOf } from '../programs/index.ts';
 import type { ProgramRule } from '../rules.ts';
 import type { Call, Special } from './call.ts';
@@ -22,11 +23,12 @@ export const find: Special = ({ args, scope, stdin, inspection }) => {
     if (/^[-(!]/.test(text)) break;
     roots.push(args[at] ?? literal('.'));
   }
+  if (roots.some(({ text }) => text.startsWith(RUN_TIME))) inspection.add('unknown', 'an argument of find is only known at run time');
   if (roots.length === 0) roots.push(literal('.'));
   for (const root of roots) judgeRead(root, scope, inspection, 'list');
   for (; at < args.length; at += 1) {
     const field = args[at] ?? literal('');
-    if (!isKnown(field) && field.text.startsWith('\0')) inspection.add('unknown', 'an argument of find is only known at run time');
+    if (!isKnown(field) && field.text.startsWith(RUN_TIME)) inspection.add('unknown', 'an argument of find is only known at run time');
     if (field.text === '-delete') inspection.add('destructive', 'find -delete deletes what it finds');
     else if (WRITES.has(field.text)) judgeWrite(args[at + 1] ?? UNKNOWN_FIELD, scope, inspection);
     else if (READS.has(field.text)) judgeRead(args[at + 1] ?? literal('.'), scope, inspection, 'list');
@@ -55,7 +57,9 @@ function runs(args: readonly Field[], at: number, roots: readonly Field[], call:
 const XARGS: ProgramRule = {
   options: {
     '-a --arg-file': 'read',
-    '-I -i -J -n -P -L -s -d -E -R -S --max-args --max-procs --max-lines --delimiter --replace --max-chars --process-slot-var': 'value',
+    '-I -J': 'value',
+    '-n -P -L -s -d -E -R -S --max-args --max-procs --delimiter --max-chars --process-slot-var': 'value',
+    '-i': 'flag',
     '-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit': 'flag',
   },
 };
@@ -65,7 +69,7 @@ export const xargs: Special = ({ args, scope, stdin, inspection }) => {
   const { options, operands, open } = readArguments(args, XARGS, true);
   if (open || options.some((option) => option.strange)) inspection.add('unknown', 'xargs has an option that is not known');
   for (const option of options) if (option.role === 'read' && option.value !== undefined) judgeRead(option.value, scope, inspection);
-  const place = options.find((option) => option.name === '-I')?.value?.text;
+  const place = options.some((option) => option.name === '-i') ? '{}' : options.find((option) => option.name === '-I')?.value?.text;
   const command = operands.length === 0 ? [literal('echo')] : operands;
   const handed = handedOver(stdin);
   if (place !== undefined && place !== '') {

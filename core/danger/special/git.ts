@@ -4,8 +4,24 @@ import { readArguments } from '../options.ts';
 import { pathsOf, shown } from '../paths.ts';
 import { GIT_GLOBALS, PLAIN_GIT_KEYS } from '../programs/git.ts';
 import type { ProgramRule } from '../rules.ts';
+import { isCredential } from '../sensitive.ts';
 import type { Call, Special } from './call.ts';
 
+const LOOKING = new Set([
+  'diff',
+  'add',
+  'grep',
+  'apply',
+  'blame',
+  'annotate',
+  'log',
+  'show',
+  'cat-file',
+  'diff-tree',
+  'diff-index',
+  'diff-files',
+  'whatchanged',
+]);
 /** Verbs that run nothing of the repository and need none. */
 const NEEDS_NO_REPOSITORY = new Set(['help', 'version', 'check-ref-format', 'var']);
 
@@ -39,8 +55,12 @@ function judgeSetting(value: Field | undefined, { inspection }: Call): void {
 function judgeVerb(verb: string, rule: ProgramRule, args: readonly Field[], call: Call): void {
   const { scope, inspection } = call;
   const name = `git ${verb}`;
+  if (isHarmless(verb, args)) return;
   if (rule.verbs === undefined) {
-    const given = judgeArguments(name, rule, args, scope, inspection);
+    const makesBranch =
+      verb === 'checkout' && args[0]?.text === '-b' && args.every(({ text }) => text !== '-f' && text !== '--force' && text !== '--');
+    const judged = makesBranch ? { ...rule, adds: ['local_write'] as const } : rule;
+    const given = judgeArguments(name, judged, args, scope, inspection);
     if (verb === 'push' && given.operands.some(({ text }) => /^[+:]/.test(text)))
       inspection.add('system_write', 'git push overwrites or deletes a branch');
     judgePaths(verb, given.operands, call);
@@ -58,12 +78,25 @@ function judgeVerb(verb: string, rule: ProgramRule, args: readonly Field[], call
     if (line) judgeRole('line', { text: rest.map(({ text }) => text).join(' '), glob: false, made: true }, name, scope, inspection);
     return;
   }
-  for (const cls of rule.bare ?? ['unknown']) inspection.add(cls, `${name} ${inner === undefined ? 'does' : shown(inner)}`);
+  for (const cls of (inner === undefined ? rule.bare : (rule.others ?? rule.bare)) ?? ['unknown'])
+    if (cls !== 'safe') inspection.add(cls, `${name} ${inner === undefined ? 'does' : shown(inner)}`);
+}
+
+const LISTS = /^(?:-[avrlqi]+|--(?:all|list|verbose|remotes|show-current|no-color|column))$/;
+
+/** Verbs that list when nothing is named, and `checkout -b`, which only makes a branch. */
+function isHarmless(verb: string, args: readonly Field[]): boolean {
+  if (verb === 'branch' || verb === 'tag') return args.every(({ text }) => LISTS.test(text));
+  return verb === 'worktree' && args.length === 1 && args[0]?.text === 'list';
 }
 
 /** Operands of looking verbs are revisions or paths; only a path that leads out matters. */
 function judgePaths(verb: string, operands: readonly Field[], { scope, inspection }: Call): void {
-  if (!['diff', 'add', 'grep', 'apply', 'blame', 'log', 'show'].includes(verb)) return;
+  if (!LOOKING.has(verb)) return;
+  for (const { text, glob } of operands) {
+    const path = text.slice(text.indexOf(':') + 1);
+    if (isCredential(path, glob)) inspection.add('system_write', `git ${verb} shows the credential file ${path}`);
+  }
   const outside = operands.filter(({ text }) => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text) && !text.includes(':'));
   judgeOperands(`git ${verb}`, { operands: 'read' }, { options: [], operands: outside, open: false }, scope, inspection);
 }

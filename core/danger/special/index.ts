@@ -1,12 +1,12 @@
 import type { SpecialRule } from '../rules.ts';
 import { alias, declare, evaluate, readVariables, set, source, trap, unset } from './builtins.ts';
 import type { Special } from './call.ts';
-import { chmod, copy, dd, environment, processes, remove, tar } from './files.ts';
+import { chmod, copy, dd, processes, remove, tar } from './files.ts';
 import { find, xargs } from './finding.ts';
 import { git } from './git.ts';
 import { curl, remoteCopy } from './network.ts';
-import { shell } from './shell.ts';
-import { awk, base64, cat, changeFolder, echo, grep, jq, printf, sed, test } from './text.ts';
+import { python, shell } from './shell.ts';
+import { awk, base64, cat, changeFolder, echo, grep, jq, printf, sed, tee, test } from './text.ts';
 
 /** What the data of a program cannot say. */
 export const SPECIAL: Readonly<Record<SpecialRule, Special>> = {
@@ -21,7 +21,6 @@ export const SPECIAL: Readonly<Record<SpecialRule, Special>> = {
   dd,
   declare,
   echo,
-  env: environment,
   eval: evaluate,
   find,
   git,
@@ -29,6 +28,7 @@ export const SPECIAL: Readonly<Record<SpecialRule, Special>> = {
   jq,
   printf,
   ps: processes,
+  python,
   read: readVariables,
   'remote-copy': remoteCopy,
   rm: remove,
@@ -37,6 +37,7 @@ export const SPECIAL: Readonly<Record<SpecialRule, Special>> = {
   shell,
   source,
   tar,
+  tee,
   test,
   trap,
   unset,

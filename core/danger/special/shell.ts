@@ -1,4 +1,5 @@
-import { isKnown } from '../fields.ts';
+import { isKnown, literal } from '../fields.ts';
+import { judgeArguments } from '../judge-arguments.ts';
 import { readArguments } from '../options.ts';
 import { judgeScript } from '../paths.ts';
 import type { ProgramRule } from '../rules.ts';
@@ -44,3 +45,21 @@ export const shell: Special = ({ name, args, scope, stdin, inspection }) => {
 function precedesText(option: string | undefined): boolean {
   return option !== undefined && /^[-+]\w*[oO]$/.test(option);
 }
+
+/** Modules of Python that are programs of their own. */
+const MODULES: Readonly<Record<string, 'pip' | 'server'>> = {
+  pip: 'pip',
+  'http.server': 'server',
+  simplehttpserver: 'server',
+  pyftpdlib: 'server',
+};
+
+export const python: Special = ({ name, rule, args, scope, inspection }) => {
+  const at = args.findIndex(({ text }) => text === '-m');
+  const module = args[at + 1]?.text.toLowerCase() ?? '';
+  const known = at >= 0 && Object.hasOwn(MODULES, module) ? MODULES[module] : undefined;
+  if (known === 'server') inspection.add('network_upload', `${name} -m ${module} serves files`);
+  if (known === 'pip') inspection.command([literal('pip'), ...args.slice(at + 2)], scope, undefined);
+  judgeArguments(name, rule, args, scope, inspection);
+  return undefined;
+};

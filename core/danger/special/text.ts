@@ -38,6 +38,12 @@ export const cat: Special = ({ args, rule, name, scope, inspection, stdin }) => 
   return operands.length === 0 ? stdin : UNKNOWN_FIELD;
 };
 
+/** Writes its input to files and prints it. */
+export const tee: Special = ({ args, rule, name, scope, inspection, stdin }) => {
+  judgeArguments(name, rule, args, scope, inspection);
+  return stdin;
+};
+
 export const base64: Special = ({ args, rule, name, scope, inspection, stdin }) => {
   const given = judgeArguments(name, rule, args, scope, inspection);
   const decodes = hasOption(given, '-d');
@@ -85,8 +91,10 @@ export const sed: Special = ({ name, rule, args, scope, inspection }) => {
   judgeOptions(name, rule, given, scope, inspection);
   const scripted = given.options.filter((option) => option.name === '-e').flatMap((option) => option.value ?? []);
   const fromOptions = scripted.length > 0 || hasOption(given, '-f');
-  const scripts = fromOptions ? scripted : given.operands.slice(0, 1);
-  const files = fromOptions ? given.operands : given.operands.slice(1);
+  // Some versions take the suffix of `-i` as a word of its own, often an empty one.
+  const operands = inPlace && given.operands[0]?.text === '' ? given.operands.slice(1) : given.operands;
+  const scripts = fromOptions ? scripted : operands.slice(0, 1);
+  const files = fromOptions ? operands : operands.slice(1);
   for (const script of scripts) {
     if (!isKnown(script)) inspection.add('unknown', 'the script of sed is only known at run time');
     else if (script.text.length > 4096 || !PLAIN_SED.test(script.text))
