@@ -91,6 +91,8 @@ describe('a link that is swapped in between check and use', () => {
     })();
     const reads: string[] = [];
     for (let round = 0; round < 1000; round += 1) {
+      // Lets the swapper take a step.
+      await new Promise(setImmediate);
       const judged = await place.fs.resolve('folder/file');
       const read = await place.fs.read('folder/file', { maxBytes: 100 }).catch(() => undefined);
       if (read && judged.inRoot) reads.push(new TextDecoder().decode(read.bytes));
