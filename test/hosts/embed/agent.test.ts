@@ -73,6 +73,28 @@ describe('an agent inside another program', () => {
     await expect(createAgent({ provider, plugins: [squatter], workspace })).rejects.toMatchObject({ code: 'tool_name_taken' });
   });
 
+  it('ends the jobs of a session without a name with its run, and keeps those of a named one until it is closed', async () => {
+    const job = { calls: [{ name: 'bg_start', arguments: { command: 'sleep 60' } }] };
+    const provider = createScriptedProvider([job, { text: 'one' }, job, { text: 'two' }]);
+    const ended: RunEvent[] = [];
+    agent = await createAgent({
+      provider,
+      builtIns: ['background', 'shell'],
+      workspace,
+      config: { dangerous: { action: 'allow' } },
+      onEvent: (event) => {
+        if (event.type === 'bg_exited') ended.push(event);
+      },
+    });
+    await agent.run('once');
+    expect(ended).toHaveLength(1);
+    await agent.run('kept', { session: true });
+    expect(ended).toHaveLength(1);
+    await agent.close();
+    agent = undefined;
+    expect(ended).toHaveLength(2);
+  });
+
   it('reaches an endpoint that its configuration names', async () => {
     const server = await startOpenAiServer([{ text: ['hi'] }]);
     try {
