@@ -24,6 +24,7 @@ export function agentSettings(environment: HostEnvironment, policy: HostPolicy):
     sideCallTimeoutMs: SIDE_CALL_TIMEOUT_MS,
     stream: config.stream,
     compaction: config.compaction,
+    announceBudget: config.announce_budget,
     ...(config.thinking !== '' && { thinking: config.thinking }),
     ...(config.temperature >= 0 && { temperature: config.temperature }),
     ...(config.max_tokens !== undefined && { maxTokens: config.max_tokens }),

@@ -70,7 +70,7 @@ function budgetLine(state: RunState): readonly string[] {
   const text = state.budget.warnings({ iteration: state.iteration, maxIterations: state.settings.maxIterations });
   if (text === undefined) return [];
   state.emit({ type: 'signal', name: 'budget_warning', detail: text, iteration: state.iteration });
-  return [text];
+  return state.settings.announceBudget === false ? [] : [text];
 }
 
 /** What the stages make of an answer: a hint to go on with, or the text that is shipped. */

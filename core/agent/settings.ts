@@ -78,6 +78,8 @@ export interface AgentSettings {
   readonly sandbox: boolean;
   /** Keep a digest of what no longer fits the model's window. Absent: yes. */
   readonly compaction?: boolean;
+  /** Tell the model at 50, 75 and 90 % of what is used most. Absent: yes. */
+  readonly announceBudget?: boolean;
   /** Absent: answers are not verified. */
   readonly verify?: VerifySettings;
 }

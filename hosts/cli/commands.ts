@@ -17,6 +17,7 @@ const MODEL_FLAGS: readonly FlagSpec[] = [
 
 const LIMIT_FLAGS: readonly FlagSpec[] = [
   'max_iterations',
+  'announce_budget',
   'limits.max_runtime_seconds',
   'limits.max_tool_calls',
   'limits.max_input_tokens',

@@ -37,6 +37,7 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
     max_tool_parallel: must('max_tool_parallel'),
     stream: must('stream'),
     compaction: must('compaction'),
+    announce_budget: must('announce_budget'),
     interaction_mode: must<ResolvedConfig['interaction_mode']>('interaction_mode'),
     no_color: must('no_color'),
     no_agents: must('no_agents'),

@@ -243,6 +243,15 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
     summary: "Keep a digest of messages that no longer fit the model's window.",
   },
   {
+    key: 'announce_budget',
+    type: 'boolean',
+    default: true,
+    env: 'ODEK_ANNOUNCE_BUDGET',
+    flag: 'announce-budget',
+    project: 'set',
+    summary: 'Tell the model when half, three quarters and nine tenths of a limit are used.',
+  },
+  {
     key: 'stream',
     type: 'boolean',
     default: true,

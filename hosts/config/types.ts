@@ -128,6 +128,8 @@ export interface ResolvedConfig {
   readonly stream: boolean;
   /** Whether a digest is kept of what no longer fits the model's window. */
   readonly compaction: boolean;
+  /** Whether the model is told how much of its budget is used. */
+  readonly announce_budget: boolean;
   readonly interaction_mode: InteractionMode;
   readonly no_color: boolean;
   readonly no_agents: boolean;

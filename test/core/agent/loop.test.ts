@@ -162,6 +162,18 @@ describe('a run', () => {
     ]);
   });
 
+  it('tells the model no budget line when it is not to be announced, and whoever watches all the same', async () => {
+    const run = await start({
+      tools: [fakeTool('echo')],
+      settings: { maxIterations: 4, announceBudget: false },
+      steps: (request, number) =>
+        number < 4 && request.tools.length > 0 ? { calls: [{ name: 'echo', arguments: { n: number } }] } : { text: 'done' },
+    });
+    await run.run();
+    expect(JSON.stringify(run.requests)).not.toContain('[budget: ');
+    expect(run.events.filter((event) => event.type === 'signal' && event.name === 'budget_warning')).toHaveLength(2);
+  });
+
   it('keeps one prefix: a request begins with all messages of the one before', async () => {
     const run = await start({
       tools: [fakeTool('echo')],

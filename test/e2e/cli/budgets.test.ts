@@ -134,4 +134,18 @@ describe.concurrent('limits of the configuration', PATIENT, () => {
         ]);
       },
     ));
+
+  it('are not told with --no-announce-budget, nor with announce_budget: false', () =>
+    onStage(
+      ({ body }) => (body.messages.length < 8 ? { calls: [LOOK] } : { text: 'done' }),
+      async ({ run, server }) => {
+        const told = () => server.requests.some(({ text }) => text.includes('[budget: '));
+        await run(['run', 'look', '--max-iter', '5', '--no-announce-budget']);
+        await run(['run', 'look', '--max-iter', '5'], { env: { ODEK_ANNOUNCE_BUDGET: 'false' } });
+        expect(server.count).toBeGreaterThan(4);
+        expect(told()).toBe(false);
+        await run(['run', 'look', '--max-iter', '5']);
+        expect(told()).toBe(true);
+      },
+    ));
 });
