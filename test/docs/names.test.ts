@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,14 @@ test('every link, path, script, command, flag and symbol that the documents name
   const report = checkNames(ROOT, documentPages(ROOT), await knownNames(ROOT));
   expect(report.problems).toEqual([]);
   expect(report.checked).toBeGreaterThan(100);
+});
+
+test('docs/README.md leads to every page and file of docs', () => {
+  const links = new Set([...readFileSync(join(ROOT, 'docs/README.md'), 'utf8').matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1]));
+  const entries = readdirSync(join(ROOT, 'docs'), { withFileTypes: true });
+  const pages = entries.filter((entry) => entry.isFile() && entry.name !== 'README.md').map((entry) => entry.name);
+  expect(pages.length).toBeGreaterThan(10);
+  expect(pages.filter((page) => !links.has(page))).toEqual([]);
 });
 
 describe('a document that names something that is not there', () => {
