@@ -3,15 +3,25 @@ import { createSha256 } from '../../adapters/hash/sha256.ts';
 import { createSchemaValidator } from '../../adapters/schema/ajv.ts';
 import { createPlanStore } from '../../core/plan/store.ts';
 import { loadPlugins } from '../../plugins/index.ts';
+import { createFakeClarifier } from '../fakes/clarifier.ts';
 import { createMemoryFileSystem } from '../fakes/file-system.ts';
 import { createFakeProcessRunner } from '../fakes/process.ts';
+import { configViewHarness } from './config-view.broken.ts';
+import { deskHarness } from './job-control.broken.ts';
 import { brokenPlugins, samplePlugin } from './plugin.broken.ts';
 import { pluginSuite } from './plugin.suite.ts';
+import { memorySearchHarness } from './session-search.broken.ts';
+import { catalogueHarness } from './tool-catalogue.broken.ts';
 
 const services = {
   fs: createMemoryFileSystem(),
   process: createFakeProcessRunner({ programs: {} }),
   logger: { log: () => {} },
+  jobs: (await deskHarness().make()).control,
+  sessions: (await memorySearchHarness().make([])).search,
+  config: configViewHarness().make('canary'),
+  catalogue: catalogueHarness().make().catalogue,
+  clarifier: createFakeClarifier().clarifier,
   plan: createPlanStore({ maxSteps: 12, maxRenderChars: 2000, hash: createSha256() }),
 };
 const subjects = [...(await loadPlugins()), samplePlugin];

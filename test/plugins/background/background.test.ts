@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
 import { createToolRegistry } from '../../../core/plugins/registry.ts';
 import background from '../../../plugins/background/index.ts';
 import type { JobControl } from '../../../ports/job.ts';
 import type { ToolResult } from '../../../ports/plugin.ts';
 import { deskHarness } from '../../contracts/job-control.broken.ts';
 import type { JobControlPlace } from '../../contracts/job-control.suite.ts';
-import { pluginSuite } from '../../contracts/plugin.suite.ts';
 
 let place: JobControlPlace | undefined;
 afterEach(() => place?.close());
@@ -27,15 +25,6 @@ async function tools(control?: JobControl) {
 }
 
 const idOf = (value: Record<string, unknown>): string => String(value.job_id);
-
-describe('the tools of background jobs keep the contract of a plugin', () => {
-  for (const { id, sentence, run } of pluginSuite.cases)
-    it(`${id}: ${sentence}`, async () => {
-      const { control, close } = await deskHarness().make();
-      await run({ plugin: background, services: { jobs: control }, validator: createSchemaValidator() });
-      await close();
-    });
-});
 
 describe('the tools of background jobs', () => {
   it('are told to a model in at most 600 bytes each, and only the start touches anything', async () => {

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
 import { createToolRegistry } from '../../../core/plugins/registry.ts';
 import clarify from '../../../plugins/clarify/index.ts';
 import type { Clarification, Clarifier, Question } from '../../../ports/clarifier.ts';
 import { hasCode } from '../../../ports/errors.ts';
 import type { ToolResult } from '../../../ports/plugin.ts';
-import { pluginSuite } from '../../contracts/plugin.suite.ts';
 import { createFakeClarifier } from '../../fakes/clarifier.ts';
 
 function tool(clarifier: Clarifier) {
@@ -22,12 +20,6 @@ async function call(clarifier: Clarifier, signal = new AbortController().signal)
 }
 
 const answering = (came: Clarification): Clarifier => ({ ask: async () => came });
-
-describe('clarify keeps the contract of a plugin', () => {
-  for (const { id, sentence, run } of pluginSuite.cases)
-    it(`${id}: ${sentence}`, () =>
-      run({ plugin: clarify, services: { clarifier: createFakeClarifier().clarifier }, validator: createSchemaValidator() }));
-});
 
 describe('clarify', () => {
   it('is told to a model in at most 600 bytes and touches nothing', () => {

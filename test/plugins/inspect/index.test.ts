@@ -1,14 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
-import inspect from '../../../plugins/inspect/index.ts';
-import { pluginSuite } from '../../contracts/plugin.suite.ts';
-import { createMemoryFileSystem } from '../../fakes/file-system.ts';
 import { memoryTools } from './fixture.ts';
-
-describe('the inspecting tools keep the contract of a plugin', () => {
-  const harness = { plugin: inspect, services: { fs: createMemoryFileSystem() }, validator: createSchemaValidator() };
-  for (const { id, sentence, run } of pluginSuite.cases) it(`${id}: ${sentence}`, () => run(harness));
-});
 
 describe('the inspecting tools', () => {
   it('are told to a model in at most 600 bytes each, and bounded by their own limits', () => {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
 import { createToolRegistry } from '../../../core/plugins/registry.ts';
 import sessionSearch from '../../../plugins/session-search/index.ts';
 import type { ToolResult } from '../../../ports/plugin.ts';
 import type { SessionSearch } from '../../../ports/session-search.ts';
-import { pluginSuite } from '../../contracts/plugin.suite.ts';
 import { memorySearchHarness } from '../../contracts/session-search.broken.ts';
 
 const said = (content: string) => [{ role: 'user', content } as const, { role: 'assistant', content: 'Done.' } as const];
@@ -28,14 +26,6 @@ async function call(input: object, search?: SessionSearch) {
   // biome-ignore lint/suspicious/noExplicitAny: the parsed JSON of a result, which tests look into.
   return { value: JSON.parse(result.content) as any, failed: result.failed === true };
 }
-
-describe('session_search keeps the contract of a plugin', () => {
-  for (const { id, sentence, run } of pluginSuite.cases)
-    it(`${id}: ${sentence}`, async () => {
-      const { search } = await memorySearchHarness().make([]);
-      await run({ plugin: sessionSearch, services: { sessions: search }, validator: createSchemaValidator() });
-    });
-});
 
 describe('session_search', () => {
   it('is told to a model in at most 600 bytes and touches nothing', async () => {
