@@ -12,6 +12,8 @@ const HEADERS_TIMEOUT_MS = 600_000;
 const MAX_ERROR_BYTES = 64 * 1024;
 const ERROR_BODY_MS = 5_000;
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
+/** A shorter key is a placeholder for a server that wants none; hiding it would tear words apart. */
+const MIN_KEY_LENGTH = 8;
 
 export interface EndpointOptions {
   readonly id: string;
@@ -101,5 +103,6 @@ async function readText(response: HttpResponse, maxBytes: number, { clock }: Ada
 /** Services quote the key they refuse, whole or in part. */
 function createKeyHider(key: string | undefined): (text: string) => string {
   const masked = /\b(?:sk-|AIza)[A-Za-z0-9*_-]{6,}/g;
-  return (text) => (key === undefined ? text : text.replaceAll(key, '[key]')).replace(masked, '[key]');
+  const hidden = key !== undefined && key.length >= MIN_KEY_LENGTH ? key : undefined;
+  return (text) => (hidden === undefined ? text : text.replaceAll(hidden, '[key]')).replace(masked, '[key]');
 }

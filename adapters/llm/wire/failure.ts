@@ -26,7 +26,7 @@ export interface FailureSource {
 const MAX_TEXT = 500;
 
 const CONTEXT_LENGTH =
-  /context_length_exceeded|maximum context length|context length|token limit|context window|max_input_tokens|input length|too many tokens|input is too long|reduce the length|prompt is too long|exceeds? context limit|available context size|input token count|maximum number of tokens|request_too_large/i;
+  /context_length_exceeded|maximum context length|context length|token limit|context window|max_input_tokens|input length|too many tokens|input is too long|reduce the length|prompt is too long|exceeds? context limit|available context size|input token count|maximum number of tokens|maximum prompt length|prompt exceeds max|prompt token count|request_too_large|^1261\b/i;
 
 const BILLING =
   /insufficient_quota|insufficient[ _]balance|exceeded your current quota|billing|credit balance|insufficient credits|payment required|recharge|\b1113\b/i;
@@ -64,7 +64,7 @@ export function failureInReply(root: JsonObject, hideKey: (text: string) => stri
   const error = root.error;
   const details = asObject(error) ?? (asText(error) === undefined && root.object !== 'error' && !isBareMessage(root) ? undefined : root);
   if (details === undefined) return undefined;
-  const text = asText(details.message) ?? asText(details.detail) ?? asText(error) ?? JSON.stringify(details);
+  const text = withPassedOn(asText(details.message) ?? asText(details.detail) ?? asText(error) ?? JSON.stringify(details), details);
   const marks = readDetails(details.details);
   const label = [details.code, details.type, details.status, ...marks.names]
     .filter((part) => typeof part === 'string' || typeof part === 'number')
@@ -72,6 +72,15 @@ export function failureInReply(root: JsonObject, hideKey: (text: string) => stri
     .join(' ');
   const code = Number(details.code);
   return { status: code >= 400 && code < 600 ? code : 0, text: shorten(hideKey(text)), label, retryAfterMs: marks.retryAfterMs };
+}
+
+/** A service that asks others adds what they said: without it "Provider returned error" is all there is. */
+function withPassedOn(text: string, details: JsonObject): string {
+  const raw = asText(asObject(details.metadata)?.raw);
+  if (raw === undefined) return text;
+  const inner = asObject(parseJson(raw)?.value);
+  const said = asText(asObject(inner?.error)?.message) ?? asText(inner?.message) ?? raw;
+  return `${text}: ${said}`;
 }
 
 /** Google's `details`: the reason, the quota that was hit, and the wait (`"34.5s"`). */

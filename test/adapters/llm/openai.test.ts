@@ -58,8 +58,28 @@ describe('a refusal of the service', () => {
     'too many tokens',
     'input is too long',
     'please reduce the length',
+    "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+    'Prompt exceeds max length',
+    'prompt token count of 130000 exceeds the limit of 128000',
   ])('that says "%s" is a context-length error', async (text) => {
     expect(await failure(refusal(400, { message: text }))).toMatchObject({ code: 'context_length', retryable: false });
+  });
+
+  it("with Z.ai's number for it is a context-length error", async () => {
+    expect(await failure(refusal(400, { message: 'The prompt does not fit', code: '1261' }))).toMatchObject({ code: 'context_length' });
+  });
+
+  it('that a service passes on is told in the words of the one that failed', async () => {
+    const passedOn = (raw: string): Promise<ProviderError> =>
+      failure(refusal(400, { message: 'Provider returned error', code: 400, metadata: { raw, provider_name: 'X' } }));
+    const tooLong = JSON.stringify({ error: { message: "This model's maximum context length is 8192 tokens." } });
+    expect(await passedOn(tooLong)).toMatchObject({ code: 'context_length' });
+    expect((await passedOn('no such tool')).message).toContain('Provider returned error: no such tool');
+  });
+
+  it('keeps its meaning with a placeholder for a key', async () => {
+    const error = await failure(refusal(400, { message: 'The token limit is passed' }), { api_key: 'token' });
+    expect(error).toMatchObject({ code: 'context_length', message: expect.stringContaining('The token limit is passed') });
   });
 
   it('tells the wait that the service asks for, in seconds, as a date or in milliseconds', async () => {
