@@ -8,6 +8,8 @@ export interface Note {
   readonly warning: boolean;
 }
 
+const MARGIN_CALIBRATED = 'margin_calibrated';
+
 const info = (text: string): Note => ({ text, warning: false });
 const warn = (text: string): Note => ({ text, warning: true });
 
@@ -28,6 +30,13 @@ function planNote(event: RunEvent): Note | undefined {
   }
 }
 
+/** What no other event tells: a hint carries a budget warning, and `context_trimmed` tells its own figures. */
+function signalNote(name: string, detail: string): Note | undefined {
+  if (name === 'budget_warning') return undefined;
+  if (name !== 'context_trimmed') return info(`${name.replaceAll('_', ' ')}: ${detail}`);
+  return detail === MARGIN_CALIBRATED ? info('the model counts more tokens than estimated: requests are kept smaller') : undefined;
+}
+
 /** What a person is told of `event` beside answer, reasoning and tool calls; `undefined` for nothing. */
 export function noteOf(event: RunEvent): Note | undefined {
   switch (event.type) {
@@ -36,8 +45,7 @@ export function noteOf(event: RunEvent): Note | undefined {
     case 'hint':
       return info(event.text);
     case 'signal':
-      // A budget warning is told by the hint that carries it; the live view shows what is running anyway.
-      return event.name === 'budget_warning' ? undefined : info(`${event.name.replaceAll('_', ' ')}: ${event.detail}`);
+      return signalNote(event.name, event.detail);
     case 'context_trimmed':
       return info(
         `context trimmed: ${counted(event.data.dropped_groups, 'group')} dropped, ${counted(event.data.truncated_results, 'result')} shortened`,
