@@ -46,12 +46,12 @@ export function createJournal(session: SessionWriter): Journal {
         for (const entry of taken) entry.done.reject(error);
       }
     }
+    // In the same turn as the last look at the queue: whatever comes later has to start anew.
+    writing = undefined;
   };
 
   const flush = (): Promise<void> => {
-    writing ??= writeAll().finally(() => {
-      writing = undefined;
-    });
+    writing ??= writeAll();
     return writing;
   };
 
