@@ -23,7 +23,10 @@ export async function runBatch(state: RunState, gate: Gate, calls: readonly Tool
   for (const stage of state.stages) stage.beforeBatch?.(state, prepared);
   const barrier = prepared.map((item) => state.stages.some((stage) => stage.isBarrier?.(item) === true));
   const mustWait = (at: number, index: number, earlier: PreparedCall, later: PreparedCall): boolean =>
-    barrier[at] === true || barrier[index] === true || conflicts(earlier, later, state.settings.workspace);
+    barrier[at] === true ||
+    barrier[index] === true ||
+    state.stages.some((stage) => stage.mustFollow?.(later, earlier) === true) ||
+    conflicts(earlier, later, state.settings.workspace);
   const places = createSemaphore(state.settings.maxToolParallel);
   const ended: Promise<unknown>[] = [];
   let broken = false;

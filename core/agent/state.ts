@@ -85,6 +85,8 @@ export interface Stage {
   beforeBatch?(state: RunState, calls: readonly PreparedCall[]): void;
   /** The call waits for every earlier call of its batch, and later ones wait for it. */
   isBarrier?(call: PreparedCall): boolean;
+  /** `later` begins only once the result of `earlier`, a call of the same batch, is stored. */
+  mustFollow?(later: PreparedCall, earlier: PreparedCall): boolean;
   /** After each call, in the order they end. What it returns is stored in one commit with the result. */
   afterCall?(state: RunState, ended: EndedCall): readonly JournalRecord[];
   /** Once that commit is stored, in the same order, before the end of the call is told: the place for events. */

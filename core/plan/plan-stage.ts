@@ -19,6 +19,7 @@ import { hasChecks } from './state.ts';
 import type { PlanPosition, PlanStore } from './store.ts';
 
 const SLOT = 'plan';
+const PLAN_TOOL = 'plan';
 const FAILURE_BATCHES = 3;
 
 export interface PlanStage extends Stage {
@@ -42,6 +43,10 @@ interface Batch {
 function argumentsOf(deps: AgentDeps, store: PlanStore, text: string): string {
   if (text.trim() === '') return '{}';
   return hasChecks(store.state().steps) ? deps.redactor.json(text) : text;
+}
+
+function isPlanCall({ call }: PreparedCall): boolean {
+  return call.name === PLAN_TOOL;
 }
 
 function finishedCall(deps: AgentDeps, store: PlanStore, { call, prepared, outcome }: EndedCall): FinishedCall {
@@ -110,9 +115,15 @@ export function createPlanStage(deps: AgentDeps, desk: PlanDesk, run: string): P
 
     isBarrier: (call) => batch.checks.has(call),
 
+    // Each change is stored with the result of its own call, whatever else the batch does.
+    mustFollow: (later, earlier) => isPlanCall(later) && isPlanCall(earlier),
+
     afterCall(state, ended) {
+      const isOthers = changes.length > 0;
       // A call that was refused before it ran has changed nothing; as a check it has failed.
       if ('tool' in ended.prepared || batch.checks.has(ended.prepared)) store.record(finishedCall(deps, store, ended), batch.epoch);
+      // A plan call has changed the plan and is about to end: the change belongs to its commit.
+      if (isOthers && !isPlanCall(ended.prepared)) return [];
       const records = refresh(state);
       if (changes.length > 0) untold.set(ended.key, { changes: changes.splice(0), view: planViewOf(store.state()) });
       return records;

@@ -86,12 +86,41 @@ describe('changes of a plan', () => {
         record.kind === 'slot' && record.name === 'plan' ? [Number(/ v(\d+) /.exec(record.content ?? '')?.[1])] : [],
       );
     const withPlan = commits.filter(({ records }) => versions(records).length > 0);
-    // Two calls of a batch that changed the plan at the same time share its message.
-    expect(withPlan.flatMap(({ records }) => versions(records))).toEqual([1, 3]);
-    for (const { records } of withPlan) expect(records.some(({ kind }) => kind === 'tool_finished')).toBe(true);
+    expect(withPlan.map(({ records }) => versions(records))).toEqual([[1], [2], [3]]);
+    for (const { records } of withPlan) expect(records.filter(({ kind }) => kind === 'tool_finished')).toHaveLength(1);
     // When a version was stored, nothing of it had been told.
-    expect(withPlan.map(({ told }) => told)).toEqual([[], ['created 1']]);
+    expect(withPlan.map(({ told }) => told)).toEqual([[], ['created 1'], ['created 1', 'updated 2']]);
     expect(planEvents(harness)).toEqual(['created 1', 'updated 2', 'updated 3']);
+  });
+
+  it('are stored behind the result of the plan call that made them, whichever calls of the batch end beside it', async () => {
+    const calls = [{ name: 'foreign' }, update('a', 'in_progress'), { name: 'foreign' }, update('b', 'blocked'), { name: 'foreign' }];
+    const evidence = check('echo', {});
+    const { effects: _, ...foreign } = fakeTool('foreign');
+    const harness = await start([{ calls: [create(evidence)] }, { calls: [{ name: 'echo' }] }, { calls }, { text: 'a' }, { text: 'b' }], {
+      tools: [fakeTool('echo'), foreign],
+    });
+    await harness.run();
+    const journal = await harness.journal();
+    const versionIn = (text: string | null): number => Number(/ v(\d+) /.exec(text ?? '')?.[1] ?? 0);
+    let stored = 0;
+    let answered = 0;
+    let checked = 0;
+    for (const { record } of journal) {
+      if (record.kind === 'tool_finished' && record.message.name === 'plan') answered = versionIn(record.message.content);
+      if (record.kind === 'tool_finished' && record.message.name === 'foreign') answered = 0;
+      if (record.kind !== 'slot' || record.name !== 'plan') continue;
+      const before = stored;
+      stored = versionIn(record.content);
+      if (answered === 0) continue;
+      // Its own change is stored now and was not before; evidence may have been taken away meanwhile.
+      expect(answered).toBeGreaterThan(before);
+      expect(answered).toBeLessThanOrEqual(stored);
+      answered = 0;
+      checked++;
+    }
+    expect(checked).toBe(3);
+    expect(planEvents(harness)).toEqual(['created 1', ...Array.from({ length: stored - 1 }, (_, at) => `updated ${at + 2}`)]);
   });
 
   it('carry counts and version alone to the wire, and titles, masked, to live views', async () => {
