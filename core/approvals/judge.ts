@@ -40,8 +40,9 @@ const MAX_SHOWN_INPUT = 2000;
 
 /**
  * Judges one call by the effects its tool declares. Order: refusals, allowlist, denylist, the
- * operator's word for the class, the operator's global action, built-in defaults. Never rejects: what
- * cannot be judged is `unknown`, and a path that cannot be resolved is refused.
+ * operator's word for the class, the operator's global action, built-in defaults. A call that touches
+ * nothing outside the run is allowed or denied, never asked about. Never rejects: what cannot be judged
+ * is `unknown`, and a path that cannot be resolved is refused.
  */
 export async function judgeCall({ tool, input, fs, policy, shell }: JudgeRequest): Promise<Judgement> {
   const effects = effectsOf(tool, input);
@@ -81,10 +82,13 @@ function verdict(facts: Facts, policy: DangerPolicy, fixed: Partial<Judgement>):
   const classes = ranked(facts.findings.length === 0 ? ['safe'] : facts.findings.map((finding) => finding.class));
   const cls = fixed.class ?? decidingClass(classes, policy);
   const reason = facts.findings.find((finding) => finding.class === cls)?.reason ?? 'it touches nothing outside the run';
+  const action = actionOf(cls, policy);
+  // Without a path, a host or a command there is nothing that a person could weigh.
+  const isPointless = action === 'prompt' && facts.findings.length === 0;
   return {
     classes,
     class: cls,
-    action: actionOf(cls, policy),
+    action: isPointless ? 'allow' : action,
     resource: facts.resource,
     reason,
     refused: false,

@@ -188,3 +188,24 @@ describe("the operator's words", () => {
     expect((await judge({ reads: ['notes.md'] }, { action: 'deny' })).action).toBe('deny');
   });
 });
+
+describe('a call that touches nothing outside the run', () => {
+  it.each(['read_only', 'deny', 'allow'] as const)(
+    'is never asked about, also where the operator wants to be asked (%s)',
+    async (nonInteractive) => {
+      const judgement = await judge({}, { action: 'prompt', nonInteractive });
+      expect(judgement).toMatchObject({ classes: ['safe'], action: 'allow', explicit: true });
+      expect(await judge({ reads: [] }, { classes: { safe: 'prompt' }, nonInteractive })).toMatchObject({ action: 'allow' });
+    },
+  );
+
+  it('is denied where everything is, and by a word about its class', async () => {
+    expect(await judge({}, { action: 'deny' })).toMatchObject({ class: 'safe', action: 'deny' });
+    expect(await judge({}, { classes: { safe: 'deny' } })).toMatchObject({ action: 'deny' });
+  });
+
+  it('is not what reads something, or does not say', async () => {
+    expect(await judge({ reads: ['notes.md'] }, { action: 'prompt' })).toMatchObject({ class: 'safe', action: 'prompt' });
+    expect(await judge({ command: 'ls' }, { action: 'prompt' })).toMatchObject({ action: 'prompt' });
+  });
+});
