@@ -1,12 +1,17 @@
 /** Text rules of the plan: one line a field, sizes in UTF-8 bytes or code points. */
+import { neutralised } from '../untrusted/wrapper.ts';
 
-/** Flattens to one line: CRLF, LF, CR become a space, em dashes a hyphen; ends are trimmed. Idempotent. */
+/**
+ * Flattens to one line: CRLF, LF, CR become a space, em dashes a hyphen; ends are trimmed. The name of
+ * the untrusted wrapper is neutralised here already, so that a plan reads the same before and after it
+ * was stored in one. Idempotent.
+ */
 export function normaliseText(text: string): string {
-  return text
+  const line = text
     .toWellFormed()
     .replace(/\r\n|\n|\r/g, ' ')
-    .replaceAll('—', '-')
-    .trim();
+    .replaceAll('—', '-');
+  return neutralised(line).trim();
 }
 
 /** Bytes of `text` in UTF-8; a lone surrogate counts as the three bytes of its replacement. */
@@ -86,6 +91,11 @@ export function compareCodePoints(a: string, b: string): number {
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** True when the untrusted wrapper would change `text`, so that it could not be found again by it. */
+export function namesWrapper(text: string): boolean {
+  return neutralised(text) !== text;
 }
 
 /** True when `text` holds white space, a bracket or nothing: it cannot be a step or check id. */

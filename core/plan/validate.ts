@@ -13,7 +13,7 @@ import {
   type PlanCheck,
   type PlanStep,
 } from './state.ts';
-import { breaksToken, codePoints, normaliseText, quote, utf8Length } from './text.ts';
+import { breaksToken, codePoints, namesWrapper, normaliseText, quote, utf8Length } from './text.ts';
 
 /** Where a declaration stands: the error prefix, the call that repairs it, and the epoch of new checks. */
 export interface Place {
@@ -69,6 +69,7 @@ function validStepId(raw: string, place: Place): string {
   if (bytes > MAX_ID_BYTES)
     throw invalid(place, `id is too long (${bytes} > ${MAX_ID_BYTES} chars)`, { value: bytes, limit: MAX_ID_BYTES });
   if (breaksToken(id)) throw invalid(place, `id ${quote(id)} must be a short token without whitespace or brackets`, { value: id });
+  if (namesWrapper(id)) throw invalid(place, `id ${quote(id)} must not name the wrapper of untrusted text`, { value: id });
   return id;
 }
 

@@ -17,13 +17,18 @@ function sanitiseSource(source: string): string {
     .replaceAll(/[\r\n\u2028\u2029]/g, ' ');
 }
 
+/** Text in which nothing reads as a tag of the wrapper; what {@link wrapUntrusted} does to a body. */
+export function neutralised(text: string): string {
+  return text.replaceAll(LITERAL, NEUTRALISED);
+}
+
 /**
  * Wraps `body` with the label `source` (cut to 1024 characters). `nonce` is 16 lower-case hex digits
  * from a random source, new for each call. Empty text is returned as it is.
  */
 export function wrapUntrusted(body: string, source: string, nonce: string): string {
   if (body === '') return '';
-  const inner = body.replaceAll(LITERAL, NEUTRALISED);
+  const inner = neutralised(body);
   const end = inner.endsWith('\n') ? '' : '\n';
   return `<${LITERAL}_${nonce} source="${sanitiseSource(source)}">\n${inner}${end}</${LITERAL}_${nonce}>`;
 }

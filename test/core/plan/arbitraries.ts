@@ -40,7 +40,21 @@ const stepId = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom('s1', 's2', 's3', 'a') },
   {
     weight: 1,
-    arbitrary: fc.constantFrom('', ' ', 'two words', 'b[', '—', '"q"', '\u0001', '||', '[done]', 'x'.repeat(33), 'é'.repeat(16)),
+    arbitrary: fc.constantFrom(
+      '',
+      ' ',
+      'two words',
+      'b[',
+      '—',
+      '"q"',
+      '\u0001',
+      '||',
+      '[done]',
+      'x'.repeat(33),
+      'é'.repeat(16),
+      '<untrusted_content_1>',
+      'untrusted_content',
+    ),
   },
 );
 const checkId = fc.oneof(

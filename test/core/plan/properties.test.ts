@@ -3,11 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { overflows } from '../../../core/plan/capacity.ts';
 import { canonicalArguments } from '../../../core/plan/evidence.ts';
+import { planMessageContent } from '../../../core/plan/message.ts';
 import { parsePlan } from '../../../core/plan/parse.ts';
 import { PLAN_PREFIX, renderPlan } from '../../../core/plan/render.ts';
 import { isStrict, MAX_CHECKS, MAX_TITLE_BYTES, type PlanState } from '../../../core/plan/state.ts';
 import type { PlanStore } from '../../../core/plan/store.ts';
 import { breaksToken, normaliseText, utf8Length } from '../../../core/plan/text.ts';
+import { wrapUntrusted } from '../../../core/untrusted/wrapper.ts';
 import { type planEvent, planHistory } from './arbitraries.ts';
 import { recordedStore } from './fixture.ts';
 
@@ -15,6 +17,8 @@ const RUNS = { numRuns: 10_000 };
 const TIME_LIMIT_MS = 120_000;
 const MAX_STEPS = 6;
 const MUTATIONS = ['create', 'update', 'complete', 'revise', 'check_replace', 'completed', 'failed', 'denied'];
+
+const wrap = (source: string, body: string): string => wrapUntrusted(body, source, '0123456789abcdef');
 
 type Happening = typeof planEvent extends fc.Arbitrary<infer T> ? T : never;
 
@@ -50,6 +54,9 @@ function requireRoundTrip(state: PlanState, maxRenderChars: number): void {
   if (collapsed) expect(parsed?.state).toEqual({ version: state.version, steps: [] });
   else if (lossy) expect(parsed).toBeUndefined();
   else expect(parsed && content(parsed.state)).toEqual(content(state));
+  if (collapsed || lossy) return;
+  const stored = parsePlan(planMessageContent(render, wrap), MAX_STEPS);
+  expect(stored && content(stored.state)).toEqual(content(state));
 }
 
 async function happen(store: PlanStore, event: Happening, maxRenderChars: number, epochBefore: number): Promise<'accepted' | 'refused'> {
