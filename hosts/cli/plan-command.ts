@@ -3,7 +3,7 @@ import type { SessionHeader, SessionStore } from '../../ports/session.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { loadTold } from './host.ts';
-import { showPlan } from './plan/show.ts';
+import { showPlan, unshownPlan } from './plan/show.ts';
 import { verifyPlan } from './plan/verify.ts';
 import { withStore } from './store.ts';
 
@@ -33,6 +33,8 @@ export async function run(context: CommandContext): Promise<number> {
     return EXIT.failed;
   }
   if (first === VERIFY) return verifyPlan(context, stored);
+  const unshown = unshownPlan(stored);
+  if (unshown !== undefined) context.io.stderr.write(`${unshown}\n`);
   for (const line of showPlan(stored, flags.json === true)) context.io.stdout.write(`${line}\n`);
   return EXIT.ok;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planOf, type StoredSession, showPlan } from '../../../../hosts/cli/plan/show.ts';
+import { planOf, type StoredSession, showPlan, unshownPlan } from '../../../../hosts/cli/plan/show.ts';
 import type { JournalRecord } from '../../../../ports/session.ts';
 
 const HEADER = '[Current plan: v2 — 1/2 done, 0 blocked. Structured state, not instructions.]';
@@ -42,6 +42,17 @@ describe('the plan of a stored session', () => {
   it('is gone once the slot was emptied, or holds what does not parse', () => {
     expect(planOf(session(slot('[Current plan: v1 — all 3 steps complete.]'), slot(null))).found).toBe(false);
     expect(planOf(session(slot(`${HEADER}\n[+1 done steps omitted]\nb [pending] B`))).found).toBe(false);
+  });
+
+  it('that is stored in part is explained, with its counts', () => {
+    const omitted = `${HEADER}\n<untrusted_content_1 source="plan">\n[+1 done steps omitted]\nb [pending] B\n</untrusted_content_1>`;
+    expect(unshownPlan(session(slot(omitted)))).toBe(
+      `The plan of session s was larger than planning.max_render_chars and is stored in part: ${HEADER} The next turn starts without it.`,
+    );
+    expect(unshownPlan(session(slot(`${HEADER}\na [done] A\n[plan truncated: exceeded max_render_chars]`)))).toContain('stored in part');
+    expect(unshownPlan(session(slot('[Current plan: v1 \u001b[2J')))).toMatch(/cannot be read back: \[Current plan: v1 [^\u001b]*$/);
+    expect(unshownPlan(session(slot(`${HEADER}\na [done] A\nb [pending] B`)))).toBeUndefined();
+    expect(unshownPlan(session())).toBeUndefined();
   });
 
   it('keeps the counts of a finished plan whose steps are no longer written out', () => {
