@@ -12,6 +12,8 @@ export interface SideCall {
   readonly maxTokens: number;
   /** Another model of the same provider; the run's own when absent. */
   readonly model?: string;
+  /** Made only where this share of what is left of the budget covers all of it: the rest is for the run, which goes on meanwhile. */
+  readonly withinShare?: number;
 }
 
 async function askOnce(
@@ -40,8 +42,10 @@ async function ask(state: RunState, call: SideCall, signal: AbortSignal): Promis
       inputTokens,
       maxOutputTokens: call.maxTokens,
       ...(call.model !== undefined && { model }),
+      ...(call.withinShare !== undefined && { share: call.withinShare }),
     });
     const maxTokens = reservation.maxOutputTokens;
+    if (call.withinShare !== undefined && maxTokens < call.maxTokens) return undefined;
     const request: ModelRequest = { model, messages: call.messages, tools: [], stream: false, maxTokens, thinking: 'disabled' };
     const response = await askOnce(state, request, signal);
     if (!response) return undefined;

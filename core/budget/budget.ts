@@ -19,6 +19,8 @@ interface ModelCall {
   readonly inputTokens: number;
   readonly maxOutputTokens: number;
   readonly model?: string;
+  /** Of what is left of each limit, at most this share is taken, so that the rest is there for others. 1 when absent. */
+  readonly share?: number;
 }
 
 interface Spent {
@@ -119,17 +121,24 @@ export function createBudget(options: {
     if (error !== undefined) throw error;
   }
 
-  function leftOutput(): number {
-    if (limits.output === undefined) return Number.POSITIVE_INFINITY;
-    const taken = usage.output + reserved.output;
-    if (taken >= limits.output) throw new BudgetExceeded('output_tokens', taken, limits.output);
-    return limits.output - taken;
+  function checkInput(input: number, share: number): void {
+    if (limits.input === undefined) return;
+    const taken = inputTokens(usage) + reserved.input;
+    if (input > (limits.input - taken) * share) throw new BudgetExceeded('input_tokens', taken + input, limits.input);
   }
 
-  function affordableOutput(input: number, price: Price | undefined): number {
+  function leftOutput(share: number): number {
+    if (limits.output === undefined) return Number.POSITIVE_INFINITY;
+    const taken = usage.output + reserved.output;
+    const left = Math.floor((limits.output - taken) * share);
+    if (left < 1) throw new BudgetExceeded('output_tokens', taken, limits.output);
+    return left;
+  }
+
+  function affordableOutput(input: number, price: Price | undefined, share: number): number {
     if (limits.micro === undefined || price === undefined) return Number.POSITIVE_INFINITY;
     const taken = micro + reserved.micro;
-    const left = limits.micro - taken - input * price.input;
+    const left = (limits.micro - taken) * share - input * price.input;
     const tokens = price.output > 0 ? Math.floor(left / price.output) : left < 0 ? 0 : Number.POSITIVE_INFINITY;
     if (tokens >= 1) return tokens;
     const least = taken + costMicroUsd({ input, output: 1 }, price);
@@ -173,12 +182,12 @@ export function createBudget(options: {
     reserveModelCall(call) {
       checkRuntime();
       const input = Math.max(0, Math.ceil(call.inputTokens));
-      const takenInput = inputTokens(usage) + reserved.input + input;
-      if (limits.input !== undefined && takenInput > limits.input) throw new BudgetExceeded('input_tokens', takenInput, limits.input);
+      const { share = 1 } = call;
+      checkInput(input, share);
       const wish = Math.max(1, Math.floor(call.maxOutputTokens));
       const own = call.model === undefined ? price : resolvePrice(options.prices, call.model);
       const booked = own ?? price;
-      const output = Math.min(wish, leftOutput(), affordableOutput(input, booked));
+      const output = Math.min(wish, leftOutput(share), affordableOutput(input, booked, share));
       return hold({ input, output, price: booked, known: own !== undefined });
     },
 

@@ -16,6 +16,8 @@ const MIN_OUTPUT_TOKENS = 256;
 const BYTES_PER_TOKEN = 4;
 /** Of whatever is used most of the budget; above this it is kept for the run itself. */
 const BUDGET_SHARE = 0.75;
+/** Of what is left, what a digest may hold back while the run goes on. */
+const LEFT_SHARE = 0.25;
 
 function instructions(maxBytes: number): string {
   return `You keep the memory of a long run of an agent. Write the digest that stands for the messages below once they are no longer shown. Extend the previous digest: keep what still matters of it, drop what is settled, add what is new. Use only what is there. At most ${maxBytes} bytes of plain text, exactly under these headings, one short line for each note:
@@ -88,6 +90,7 @@ export function createCompaction(): Compaction {
     const text = await sideCall(
       besideState(state, ended.signal),
       {
+        withinShare: LEFT_SHARE,
         maxTokens: Math.max(MIN_OUTPUT_TOKENS, Math.ceil(room.digestBytes / BYTES_PER_TOKEN)),
         messages: [
           { role: 'system', content: instructions(room.digestBytes) },

@@ -40,6 +40,27 @@ describe('the runtime limit', () => {
   });
 });
 
+describe('a share of what is left', () => {
+  it('is all that a call takes which asks for no more', () => {
+    const { budget } = setUp({ max_output_tokens: 100 });
+    expect(budget.reserveModelCall({ inputTokens: 1, maxOutputTokens: 4096, share: 0.25 }).maxOutputTokens).toBe(25);
+    expect(budget.reserveModelCall({ inputTokens: 1, maxOutputTokens: 4096 }).maxOutputTokens).toBe(75);
+  });
+
+  it('of money is counted like one of tokens', () => {
+    const { budget } = setUp({ max_cost_usd: 0.004 }, PRICES);
+    expect(budget.reserveModelCall({ inputTokens: 0, maxOutputTokens: 4096, share: 0.25 }).maxOutputTokens).toBe(100);
+    expect(budget.reserveModelCall({ inputTokens: 0, maxOutputTokens: 4096 }).maxOutputTokens).toBe(300);
+  });
+
+  it('of input is refused where the call is larger', () => {
+    const { budget } = setUp({ max_input_tokens: 100 });
+    expect(() => budget.reserveModelCall({ inputTokens: 26, maxOutputTokens: 1, share: 0.25 })).toThrow(exceeded('input_tokens', 26, 100));
+    budget.reserveModelCall({ inputTokens: 25, maxOutputTokens: 1, share: 0.25 });
+    budget.reserveModelCall({ inputTokens: 75, maxOutputTokens: 1 });
+  });
+});
+
 describe('token limits', () => {
   it('refuse a call whose estimated input does not fit', () => {
     const { budget } = setUp({ max_input_tokens: 100 });

@@ -179,6 +179,22 @@ describe('the digest of dropped messages', () => {
     expect(digest(bench)).toContain('- note 899');
   });
 
+  it.each([
+    ['output tokens', { max_output_tokens: 500 }],
+    ['input tokens', { max_input_tokens: 4_500 }],
+    ['money', { max_cost_usd: 0.009 }],
+  ])('holds back no %s that the run needs meanwhile', async (_what, limits) => {
+    const { provider, asked } = createManualModel();
+    const prices = { input_cost_per_million_usd: 1, output_cost_per_million_usd: 1 };
+    const bench = await started({ provider, settings: { limits, prices } });
+    await workUntilTrimmed(bench);
+    const main = bench.state.budget.reserveModelCall({ inputTokens: 3_000, maxOutputTokens: 100 });
+    expect(main.maxOutputTokens).toBe(100);
+    expect(asked).toEqual([]);
+    expect(digest(bench)).toContain('- read_file file-0');
+    bench.stage.end?.();
+  });
+
   it('is left to the notes when most of the budget is used', async () => {
     const { provider, asked } = createManualModel();
     const bench = await started({ provider, settings: { limits: { max_output_tokens: 100 } } });

@@ -120,7 +120,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
       transcript,
       callIds: createCallIds([]),
       journal: createJournal(session),
-      budget: createBudget({ limits: settings.limits, prices: {}, clock, model: settings.model }),
+      budget: createBudget({ limits: settings.limits, prices: settings.prices, clock, model: settings.model }),
       emit: (event) => events.push(event),
       stages: [...(options.stages ?? []), stage],
       signal: new AbortController().signal,
