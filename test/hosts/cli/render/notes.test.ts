@@ -5,7 +5,7 @@ import type { RunEvent } from '../../../../ports/event.ts';
 const HEAD = { schema_version: 'odek.event/v1', timestamp: '2026-01-01T00:00:00.000Z', run_id: 'r', iteration: 4 } as const;
 
 function notes(...events: readonly object[]): readonly (string | undefined)[] {
-  return events.map((event) => noteOf({ ...HEAD, ...event } as RunEvent)?.text);
+  return events.map((event) => noteOf({ ...HEAD, ...event } as unknown as RunEvent)?.text);
 }
 
 describe('what a person is told beside the answer', () => {
