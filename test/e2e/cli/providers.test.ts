@@ -26,6 +26,10 @@ const SCRIPT: readonly FormatReply[] = [
 const FORMATS = {
   anthropic: startAnthropicServer,
   gemini: startGeminiServer,
+  openai: async (script: readonly FormatReply[]): Promise<FormatServer> => {
+    const { url, requests, close } = await startOpenAiServer(script.map(({ usage, ...reply }) => ({ ...reply, ...(usage && { usage }) })));
+    return { url, requests, connections: 0, close };
+  },
   'openai-responses': startResponsesServer,
 } as const;
 
@@ -76,6 +80,7 @@ describe.concurrent('odek run --provider', PATIENT, () => {
           const body = JSON.stringify(servers[other].requests[before]?.body);
           expect(body).toContain('what do they say?');
           expect(body).toContain('Let me look.');
+          expect(body).not.toContain(THOUGHT);
           expect(body).not.toContain('c2ln');
           expect(body).not.toContain('ZW5j');
         }
