@@ -14,6 +14,8 @@ export interface SideCall {
   readonly model?: string;
   /** Made only where this share of what is left of the budget covers all of it: the rest is for the run, which goes on meanwhile. */
   readonly withinShare?: number;
+  /** A reply that was cut off is none. */
+  readonly whole?: boolean;
 }
 
 async function askOnce(
@@ -62,7 +64,7 @@ async function ask(state: RunState, call: SideCall, signal: AbortSignal): Promis
 /**
  * Asks once and returns the redacted text. Reserved, settled and journalled like any other call, bound
  * by the side-call time limit and by `signal`. `undefined` when the budget, the model or the time
- * does not allow it, or the reply asks for tools or is empty; rejects when the run is cancelled or
+ * does not allow it, or the reply asks for tools, is empty or cut where it must be whole; rejects when the run is cancelled or
  * the journal cannot be written.
  */
 export async function sideCall(state: RunState, call: SideCall, signal: AbortSignal = state.signal): Promise<string | undefined> {
@@ -72,8 +74,9 @@ export async function sideCall(state: RunState, call: SideCall, signal: AbortSig
     const answered = await ask(state, call, AbortSignal.any([signal, timeout.signal]));
     if (!answered) return undefined;
     await state.journal.append([answered.record]);
-    const { message } = answered.response;
+    const { message, finish } = answered.response;
     if (message.toolCalls?.length || message.content.trim() === '') return undefined;
+    if (call.whole && finish !== 'stop') return undefined;
     return state.deps.redactor.text(message.content);
   } finally {
     stopTimer();

@@ -14,6 +14,8 @@ const MAX_INPUT_BYTES = 32 * 1024;
 const MAX_REMAINING_BYTES = 2048;
 const MIN_OUTPUT_TOKENS = 256;
 const BYTES_PER_TOKEN = 4;
+/** Names, numbers and most languages take more tokens than English words; a digest that is cut would be lost. */
+const LEAST_BYTES_PER_TOKEN = 2;
 /** Of whatever is used most of the budget; above this it is kept for the run itself. */
 const BUDGET_SHARE = 0.75;
 /** Of what is left, what a digest may hold back while the run goes on. */
@@ -91,7 +93,8 @@ export function createCompaction(): Compaction {
       besideState(state, ended.signal),
       {
         withinShare: LEFT_SHARE,
-        maxTokens: Math.max(MIN_OUTPUT_TOKENS, Math.ceil(room.digestBytes / BYTES_PER_TOKEN)),
+        maxTokens: Math.max(MIN_OUTPUT_TOKENS, Math.ceil(room.digestBytes / LEAST_BYTES_PER_TOKEN)),
+        whole: true,
         messages: [
           { role: 'system', content: instructions(room.digestBytes) },
           { role: 'user', content: wrapUntrusted(body, 'compaction', state.deps.ids.hex(8)) },

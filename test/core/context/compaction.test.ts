@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { digestBody } from '../../../core/context/digest.ts';
 import { utf8Length } from '../../../core/results/utf8.ts';
-import type { LlmProvider, ModelRequest } from '../../../ports/llm.ts';
+import type { FinishReason, LlmProvider, ModelRequest } from '../../../ports/llm.ts';
 import { createWorkbench, type Workbench, type WorkbenchOptions } from './workbench.ts';
 
 const WINDOW = 6_000;
@@ -12,9 +12,9 @@ const text = (bytes: number, mark = 'x'): string => `${mark} `.padEnd(bytes, '.'
 /** A model whose answers to side calls are given by hand, in any order and at any time. */
 function createManualModel(): {
   provider: LlmProvider;
-  asked: { request: ModelRequest; signal: AbortSignal; answer(text: string): void; fail(): void }[];
+  asked: { request: ModelRequest; signal: AbortSignal; answer(text: string, finish?: FinishReason): void; fail(): void }[];
 } {
-  const asked: { request: ModelRequest; signal: AbortSignal; answer(text: string): void; fail(): void }[] = [];
+  const asked: { request: ModelRequest; signal: AbortSignal; answer(text: string, finish?: FinishReason): void; fail(): void }[] = [];
   return {
     asked,
     provider: {
@@ -23,12 +23,13 @@ function createManualModel(): {
       close: async () => {},
       // Deaf to its signal on purpose: what comes too late must do no harm.
       async *stream(request, signal) {
-        const { promise, resolve, reject } = Promise.withResolvers<string>();
-        asked.push({ request, signal, answer: resolve, fail: () => reject(new Error('unavailable')) });
-        const content = await promise;
+        const { promise, resolve, reject } = Promise.withResolvers<{ content: string; finish: FinishReason }>();
+        const answer = (content: string, finish: FinishReason = 'stop'): void => resolve({ content, finish });
+        asked.push({ request, signal, answer, fail: () => reject(new Error('unavailable')) });
+        const { content, finish } = await promise;
         yield {
           type: 'response',
-          finish: 'stop',
+          finish,
           message: { role: 'assistant', content },
           usage: { input: 700, output: 30, estimated: false },
         };
@@ -177,6 +178,18 @@ describe('the digest of dropped messages', () => {
     expect(content.match(/untrusted_content/g)?.length).toBe(2);
     expect(utf8Length(digest(bench))).toBeLessThanOrEqual((WINDOW * 0.75) / 2);
     expect(digest(bench)).toContain('- note 899');
+  });
+
+  it('keeps the notes where the model was cut off before the end of its own', async () => {
+    const { provider, asked } = createManualModel();
+    const bench = await started({ provider });
+    await workUntilTrimmed(bench);
+    const noted = digest(bench);
+    asked[0]?.answer('Task:\n- the ta', 'length');
+    await settled();
+    await bench.think();
+    expect(digest(bench)).toBe(noted);
+    bench.stage.end?.();
   });
 
   it.each([
