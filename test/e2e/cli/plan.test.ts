@@ -224,14 +224,17 @@ describe.concurrent('a plan of a run that is killed with SIGKILL', PATIENT, () =
       },
     ));
 
-  it('never loses a change whose call has its result, wherever the kill falls', { timeout: 240_000 }, async () => {
+  it('never loses a change whose call has its result, nor keeps one whose call has none, wherever the kill falls', {
+    timeout: 240_000,
+  }, async () => {
     const steps = Array.from({ length: 12 }, (_, at) => `Step ${at + 1}`);
     const next = ({ body }: ServerRequest): ServerReply => {
       const results = body.messages.filter(({ role }: { role: string }) => role === 'tool') as { content: string }[];
       const accepted = results.filter(({ content }) => content.includes('[Current plan:')).length;
       if (accepted === 0) return { calls: [plan({ verb: 'create', steps })] };
       if (accepted > 12) return { text: 'all done' };
-      return { calls: [plan({ verb: 'complete', step_id: `s${accepted}` })] };
+      const left = [accepted, accepted + 1, accepted + 2].filter((step) => step <= 12);
+      return { calls: left.map((step) => plan({ verb: 'complete', step_id: `s${step}` })) };
     };
     await onStage(next, async (stage) => {
       const { start, run, server } = stage;
@@ -367,6 +370,23 @@ describe.concurrent('a limit that ends a run with an open plan', PATIENT, () => 
         expect(left.content).not.toContain('Secret title');
       },
     ));
+});
+
+describe.concurrent('plan calls under strict rules', PATIENT, () => {
+  it.each([
+    [{ action: 'prompt', non_interactive: 'deny' }, ['v1 0/1', 's1 [pending] A']],
+    [{ classes: { safe: 'prompt' }, non_interactive: 'deny' }, ['v1 0/1', 's1 [pending] A']],
+    [{ action: 'deny' }, []],
+  ])('are asked about under none, and denied only where everything is: %j', (dangerous, expected) =>
+    onStage(
+      [{ calls: [plan({ verb: 'create', steps: ['A'] })] }, { text: 'ok' }],
+      async ({ run, server }) => {
+        expect((await run(['run', 'plan it'])).code).toBe(0);
+        expect(planIn(server.requests[1])).toEqual(expected);
+      },
+      { config: { dangerous } },
+    ),
+  );
 });
 
 describe.concurrent('planning that is off', PATIENT, () => {
