@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --only loop|start|events|endurance|plan] [-- --rounds N]`: measures odek against a bare loop,
+ * `npm run bench [-- --only loop|start|events|sessions|endurance|plan] [-- --rounds N]`: measures odek against a bare loop,
  * both in this run and on this machine, and prints the table of docs/performance.md.
  */
 import { parseArgs } from 'node:util';
@@ -8,10 +8,11 @@ import { measureEvents } from './events.ts';
 import { measureLoop } from './loop.ts';
 import { measurePlan } from './plan.bench.ts';
 import { prepareBench, startModelServer } from './processes.ts';
+import { measureSessions } from './sessions.ts';
 import { measureStart } from './start.ts';
 import { formatTable, isKept, type Row } from './table.ts';
 
-const SECTIONS = ['start', 'loop', 'events', 'endurance', 'plan'] as const;
+const SECTIONS = ['start', 'loop', 'events', 'sessions', 'endurance', 'plan'] as const;
 /** Whole processes for the figures of the start; the loop takes a fifth of it. */
 const ROUNDS = 21;
 
@@ -32,6 +33,7 @@ try {
   if (wants('loop')) rows.push(...(await measureLoop(bench, model, Math.max(1, Math.round(rounds / 5)))));
   if (wants('endurance')) rows.push(...(await measureEndurance(bench, model, Math.max(1, Math.round(rounds / 5)))));
   if (wants('events')) rows.push(...(await measureEvents(Math.max(1, Math.round(rounds / 5)))));
+  if (wants('sessions')) rows.push(...(await measureSessions(Math.max(1, Math.round(rounds / 5)))));
   if (wants('plan')) rows.push(...(await measurePlan()));
 } finally {
   await model.stop();
