@@ -57,7 +57,7 @@ export function createStallMonitor(hash: Hash): StallMonitor {
     if (call.outcome === 'failed') forget(call.tool);
     if (call.outcome !== 'completed' || call.tool === 'plan') return undefined;
     const fingerprint = callFingerprint(hash, call.tool, call.arguments);
-    const digest = isPolling(call.tool) && call.result !== undefined ? hash.sha256(call.result) : undefined;
+    const digest = isPolling(call.tool) && call.result !== undefined ? hash.sha256(withoutRuntime(call.result)) : undefined;
     const before = known.get(fingerprint);
     const entry = before !== undefined && before.result === digest ? before : fresh(call.tool, digest);
     entry.count++;
@@ -80,6 +80,11 @@ export function createStallMonitor(hash: Hash): StallMonitor {
       };
     },
   };
+}
+
+/** A job whose clock alone goes on has not changed. Inside a string of JSON the quotes would be escaped. */
+function withoutRuntime(result: string): string {
+  return result.replace(/"runtime_s":[\d.]+/g, '');
 }
 
 function fresh(tool: string, result: string | undefined): Repeated {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createStallMonitor, type StallCall } from '../../../core/plan/stall.ts';
 import type { PlanPosition } from '../../../core/plan/store.ts';
+import { statusTool } from '../../../plugins/background/tools.ts';
+import type { JobControl, JobView } from '../../../ports/job.ts';
+import type { ToolExecution, ToolResult } from '../../../ports/plugin.ts';
 import { hash } from './fixture.ts';
 
 const call = (changes: Partial<StallCall> = {}): StallCall => ({
@@ -38,6 +41,19 @@ describe('the stall monitor', () => {
     const poll = call({ tool: 'bg_status', result: 'running' });
     expect(firesAt(Array.from({ length: 18 }, () => poll))).toEqual([9, 18]);
     expect(firesAt(Array.from({ length: 40 }, (_, at) => call({ tool: 'bg_output', result: `line ${at >> 3}` })))).toEqual([]);
+  });
+
+  it('sees no change in a job whose clock alone goes on, as the tool tells it', async () => {
+    let runtimeMs = 0;
+    const job = (): JobView => ({ id: 'bg_1', command: 'make', status: 'running', runtimeMs, outputBytes: runtimeMs > 20_000 ? 9 : 0 });
+    const tool = statusTool({ status: job } as unknown as JobControl);
+    const polls: StallCall[] = [];
+    for (; polls.length < 40; runtimeMs += 1_100) {
+      const result = (await tool.execute({ job_id: 'bg_1' } as never, {} as ToolExecution)) as ToolResult;
+      polls.push(call({ tool: 'bg_status', arguments: '{"job_id":"bg_1"}', result: result.content }));
+    }
+    // Output after 20 s is a change: the count starts anew.
+    expect(firesAt(polls)).toEqual([9, 18, 28, 37]);
   });
 
   it('never counts plan calls, denials and cancellations', () => {
