@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Composed, compose } from '../compose.ts';
 import { loadConfig } from '../config/load.ts';
 import { selectProvider } from '../config/select.ts';
-import type { ProviderSelection, ResolvedConfig } from '../config/types.ts';
+import type { LoadedConfig, ProviderSelection, ResolvedConfig } from '../config/types.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
 import { isPlanning } from '../planning.ts';
 import type { HostPolicy } from '../policy.ts';
@@ -24,7 +24,15 @@ export function warner(context: CommandContext): (text: string) => void {
 
 /** The configuration with its warnings told. `extra` flags stand below those that were given. */
 export async function loadTold(context: CommandContext, extra: Readonly<Record<string, FlagValue>> = {}): Promise<ResolvedConfig> {
-  const { config, warnings } = await loadConfig({ env: context.env, cwd: context.cwd, flags: { ...extra, ...context.args.flags } });
+  return told(context, await loadConfig({ env: context.env, cwd: context.cwd, flags: { ...extra, ...context.args.flags } }));
+}
+
+/** The same for a command that asks no model: it has no word about the endpoint. */
+export async function loadToldWithoutModel(context: CommandContext): Promise<ResolvedConfig> {
+  return told(context, await loadConfig({ env: context.env, cwd: context.cwd, flags: context.args.flags, usesModel: false }));
+}
+
+function told(context: CommandContext, { config, warnings }: LoadedConfig): ResolvedConfig {
   const warn = warner(context);
   for (const warning of warnings) warn(warning);
   return config;

@@ -2,7 +2,7 @@ import { ConfigError } from '../../ports/errors.ts';
 import type { SessionHeader, SessionStore } from '../../ports/session.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { loadTold } from './host.ts';
+import { loadToldWithoutModel } from './host.ts';
 import { showPlan, unshownPlan } from './plan/show.ts';
 import { verifyPlan } from './plan/verify.ts';
 import { withStore } from './store.ts';
@@ -23,7 +23,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { positionals, flags } = context.args;
   const [first, second, ...rest] = positionals;
   if (rest.length > 0 || (first !== VERIFY && second !== undefined) || (first === VERIFY && second === undefined)) throw usage(positionals);
-  const config = await loadTold(context);
+  const config = await loadToldWithoutModel(context);
   const stored = await withStore(config, 'plan', async ({ sessions }) => {
     const id = (first === VERIFY ? second : first) ?? (await latest(sessions))?.id;
     return id === undefined ? undefined : sessions.read(id);

@@ -1,7 +1,7 @@
 import type { UsageDimension, UsageStore, UsageTotal } from '../../ports/usage.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { loadTold } from './host.ts';
+import { loadToldWithoutModel } from './host.ts';
 import { withStore } from './store.ts';
 import { totalJson } from './usage/json.ts';
 import { type UsageFigures, usageReport } from './usage/report.ts';
@@ -24,7 +24,7 @@ async function readFigures(usage: UsageStore, since: number): Promise<UsageFigur
 export async function run(context: CommandContext): Promise<number> {
   const { args, io } = context;
   const since = readSince(String(args.flags.since ?? DEFAULT_SINCE), Date.now());
-  const config = await loadTold(context);
+  const config = await loadToldWithoutModel(context);
   const found = await withStore(config, 'usage', (store) => readFigures(store.usage, since));
   if (args.flags.json === true) {
     const parts = Object.entries(found).map(([part, totals]) => [part, (totals as readonly UsageTotal[]).map(totalJson)]);

@@ -122,7 +122,7 @@ function applyInference({ values, sources }: Merged, loading: Loading): void {
     providers: providersOf(values),
     sourceOf: (key) => sources.get(key),
     keyVariable: (name) => keyVariable(name, loading),
-    warn: loading.warn,
+    warn: loading.options.usesModel === false ? () => {} : loading.warn,
   });
   const set = (key: string, value: string, source: ConfigSource): void => {
     values.set(key, value);

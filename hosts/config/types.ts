@@ -186,4 +186,6 @@ export interface LoadOptions {
   readonly home?: string;
   /** Warn about an operator's file that cannot be used, instead of throwing: for `config` and `doctor`. */
   readonly tolerant?: boolean;
+  /** False for what asks no model: nothing is said about which endpoint would be used. */
+  readonly usesModel?: boolean;
 }

@@ -8,7 +8,7 @@ import type { HostEnvironment } from '../../environment.ts';
 import { newSessionId } from '../../session-id.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { loadTold, warner, withHost } from '../host.ts';
+import { loadToldWithoutModel, warner, withHost } from '../host.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { type OpenView, openView } from '../open-view.ts';
 import { CLI_POLICIES } from '../policy.ts';
@@ -136,7 +136,7 @@ export async function verifyPlan(context: CommandContext, session: StoredSession
   }
   const workspace = await workspaceOf(session);
   const runnable = checks.filter((check) => !isMasked(check));
-  const config = withoutModel(await loadTold({ ...context, cwd: workspace }), runnable.length);
+  const config = withoutModel(await loadToldWithoutModel({ ...context, cwd: workspace }), runnable.length);
   if (workspace !== context.cwd) warner(context)(`the checks run in ${workspace}`);
   const view = openView(context, config, false);
   const interrupt = onInterrupt(() => view.close());

@@ -14,6 +14,25 @@ async function listed({ run }: Pick<Stage, 'run'>): Promise<string[]> {
 
 const contents = (messages: readonly { content: string }[]): string[] => messages.slice(1).map((message) => message.content);
 
+describe.concurrent('an address that odek does not know', PATIENT, () => {
+  it.each([
+    [['session', 'list'], 0],
+    [['usage'], 0],
+    [['plan'], 0],
+    [['config'], 1],
+  ])('is told of where it matters: %j', (args, warnings) =>
+    onStage(
+      [],
+      async ({ run, server }) => {
+        const env = { ODEK_BASE_URL: server.url, ODEK_MODEL: 'm' };
+        const { stderr } = await run(args, { env });
+        expect(stderr.split('is no host that odek knows')).toHaveLength(warnings + 1);
+      },
+      { configured: false },
+    ),
+  );
+});
+
 describe.concurrent('a run without --session', PATIENT, () => {
   it('leaves no session behind after an answer', () =>
     onStage([{ text: 'done' }], async (stage) => {
