@@ -13,6 +13,9 @@ export interface ResolvedPath {
   readonly exists: boolean;
   /** Kind of the final target; absent when nothing is there. */
   readonly kind?: FileKind;
+  /** Bytes and time of change of the final target; absent where nothing is there, or where the adapter did not look. */
+  readonly size?: number;
+  readonly modifiedAt?: number;
   /** The last component is itself a link. */
   readonly finalLink: boolean;
   /** `real` is the root or lies below it. */

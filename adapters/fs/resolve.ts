@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { FileKind, ResolvedPath } from '../../ports/file-system.ts';
 import { isCredentialName } from './credentials.ts';
 import { asFileError, errnoOf, fileError } from './errors.ts';
@@ -49,7 +49,7 @@ export async function resolvePath(requested: string, places: Places): Promise<Re
       absolute,
       real,
       exists: target !== undefined,
-      ...(target === undefined ? {} : { kind: kindOf(target) }),
+      ...(target === undefined ? {} : { kind: kindOf(target), size: target.size, modifiedAt: Math.trunc(target.mtimeMs) }),
       finalLink: self?.isSymbolicLink() ?? false,
       inRoot: isWithin(places.root, real),
       inState: isTrustAnchor(real, realState) || isTrustAnchor(absolute, places.stateDir),
@@ -62,8 +62,7 @@ export async function resolvePath(requested: string, places: Places): Promise<Re
 
 /** Whether `path` is `folder` or lies below it. Both absolute and normalised. */
 export function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 export function kindOf(

@@ -4,7 +4,7 @@ import type { CallKey, JournalRecord } from '../../ports/session.ts';
 import type { Gate } from '../approvals/gate.ts';
 import { type Judgement, judgeCall } from '../approvals/judge.ts';
 import type { ShellContext } from '../danger/judge-line.ts';
-import { ledgerOf, ledgerPath, sawAll } from '../danger/ledger.ts';
+import { ledgerOf, ledgerPath, needsBefore, sawAll } from '../danger/ledger.ts';
 import { delimitResult, shapeResult } from '../results/shape.ts';
 import { utf8Length } from '../results/utf8.ts';
 import { callKey } from '../transcript/fold.ts';
@@ -178,7 +178,7 @@ async function executeNoted(task: CallTask, ready: ReadyCall): Promise<Ending> {
   const path = ledgerPath(ready.call.name, ready.input);
   if (path === undefined) return executeAndShape(task, ready);
   const ledger = ledgerOf(task.state.deps.fs, task.state.sessionId);
-  const before = await ledger.holds(path);
+  const before = needsBefore(ready.call.name) && (await ledger.holds(path));
   const ending = await executeAndShape(task, ready);
   if (ending.outcome === 'completed' && sawAll(ready.call.name, ready.input, ending.visible, before)) await ledger.note(path);
   return ending;

@@ -21,8 +21,8 @@ export function createReadLedger(fs: FileSystem): ReadLedger {
 
   const look = async (path: string): Promise<{ readonly real: string; readonly mark: Mark } | undefined> => {
     try {
-      const { real } = await fs.resolve(path);
-      const { kind, size, modifiedAt } = await fs.stat(real);
+      const { real, ...seen } = await fs.resolve(path);
+      const { kind, size, modifiedAt } = isLookedAt(seen) ? seen : await fs.stat(real);
       return kind === 'file' ? { real, mark: { size, modifiedAt } } : undefined;
     } catch {
       return undefined;
@@ -46,6 +46,10 @@ export function createReadLedger(fs: FileSystem): ReadLedger {
   };
 }
 
+function isLookedAt(seen: Partial<Mark>): seen is Mark {
+  return seen.size !== undefined && seen.modifiedAt !== undefined;
+}
+
 /** The path that a call reads or changes, where the ledger cares. */
 export function ledgerPath(tool: string, input: unknown): string | undefined {
   if (!LEDGER_TOOLS.has(tool) || typeof input !== 'object' || input === null) return undefined;
@@ -54,6 +58,11 @@ export function ledgerPath(tool: string, input: unknown): string | undefined {
 }
 
 const LEDGER_TOOLS = new Set(['read_file', 'write_file', 'patch']);
+
+/** Whether {@link sawAll} has to know if the ledger held the file when the call began. */
+export function needsBefore(tool: string): boolean {
+  return tool === 'patch';
+}
 
 /** Whether a finished call has shown its file whole, or written it. `before`: the ledger held the file when the call began. */
 export function sawAll(tool: string, input: unknown, content: string, before: boolean): boolean {
