@@ -55,11 +55,13 @@ function finishedLine(call: CallRecord, { painter, width, glyphs }: ToolLineStyl
   return `  ${painter.paint(sgr, mark)} ${name}${preview === '' ? '' : ` ${preview}`}${painter.paint(SGR.dim, tail)}`;
 }
 
-/** The first line of what went wrong. */
+/** The first line of what went wrong; where that only announces what follows, the next one too. */
 function reasonLine(call: CallRecord, { painter, width }: ToolLineStyle): string[] {
   if (call.outcome === 'completed' || call.content === undefined) return [];
-  const first = call.content.split('\n').find((line) => line.trim() !== '');
-  return first === undefined ? [] : [painter.paint(SGR.dim, `      ${truncateCells(sanitiseLine(first), Math.max(10, width - 6))}`)];
+  const [first, next] = call.content.split('\n').filter((line) => line.trim() !== '');
+  if (first === undefined) return [];
+  const text = first.trimEnd().endsWith(':') && next !== undefined ? `${first} ${next}` : first;
+  return [painter.paint(SGR.dim, `      ${truncateCells(sanitiseLine(text), Math.max(10, width - 6))}`)];
 }
 
 function verboseLines(call: CallRecord, { painter, width }: ToolLineStyle): string[] {

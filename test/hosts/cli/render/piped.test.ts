@@ -16,6 +16,14 @@ function pipes() {
 }
 
 describe('the piped view', () => {
+  it('says what is wrong with arguments, not only that they are', () => {
+    const stage = pipes();
+    const tell = teller(createPipedView({ io: stage.io, mode: 'engaging', listed: true }), stage.clock);
+    const text = 'error: invalid arguments for tool "read_file":\n- (arguments): missing property path\n- /pth: not known';
+    tell(RUN_STARTED, callStarted('a', 'read_file', { pth: 'x' }), ...callFailed('a', 'read_file', 'failed', text));
+    expect(stage.stderr()).toContain('tool "read_file": - (arguments): missing property path\n');
+  });
+
   it('puts the answer and one newline on stdout, and plain lines on stderr', async () => {
     const stage = pipes();
     const view = createPipedView({ io: stage.io, mode: 'engaging', listed: true });
