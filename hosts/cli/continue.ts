@@ -6,6 +6,7 @@ import { externalRefsOf, mergeExternalRefs } from './external-refs.ts';
 import { loadTold, warner } from './host.ts';
 import { runOneTurn } from './one-turn.ts';
 import { CLI_POLICIES } from './policy.ts';
+import { latestSession } from './session/latest.ts';
 import { withStore } from './store.ts';
 import { readTask } from './task.ts';
 
@@ -15,7 +16,7 @@ export const OPEN_WAIT_MS = 3_000;
 /** The session that was asked for, else the one that changed last; interrupted ephemeral ones count. */
 export async function findSession(sessions: SessionStore, id: string | undefined): Promise<SessionHeader> {
   if (id !== undefined) return (await sessions.read(id)).header;
-  const [latest] = await sessions.find({ limit: 1, unlisted: true });
+  const latest = await latestSession(sessions);
   if (!latest) throw new ConfigError('no_session', 'there is no session to continue; start one with: odek run --session "<task>"');
   return latest;
 }

@@ -1,21 +1,16 @@
 import { ConfigError } from '../../ports/errors.ts';
-import type { SessionHeader, SessionStore } from '../../ports/session.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { loadToldWithoutModel } from './host.ts';
 import { showPlan, unshownPlan } from './plan/show.ts';
 import { verifyPlan } from './plan/verify.ts';
+import { latestSession } from './session/latest.ts';
 import { withStore } from './store.ts';
 
 const VERIFY = 'verify';
 
 function usage(given: readonly string[]): ConfigError {
   return new ConfigError('unexpected_argument', 'usage: odek plan [session], or odek plan verify <session>', { value: given.join(' ') });
-}
-
-/** The session that changed last, interrupted ephemeral ones included, as `odek continue` chooses it. */
-async function latest(sessions: SessionStore): Promise<SessionHeader | undefined> {
-  return (await sessions.find({ limit: 1, unlisted: true }))[0];
 }
 
 /** `odek plan [session]` prints the plan of a session; `odek plan verify <session>` runs its checks again. */
@@ -25,7 +20,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (rest.length > 0 || (first !== VERIFY && second !== undefined) || (first === VERIFY && second === undefined)) throw usage(positionals);
   const config = await loadToldWithoutModel(context);
   const stored = await withStore(config, 'plan', async ({ sessions }) => {
-    const id = (first === VERIFY ? second : first) ?? (await latest(sessions))?.id;
+    const id = (first === VERIFY ? second : first) ?? (await latestSession(sessions))?.id;
     return id === undefined ? undefined : sessions.read(id);
   });
   if (stored === undefined) {

@@ -12,6 +12,7 @@ import { loadToldWithoutModel, warner, withHost } from '../host.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { type OpenView, openView } from '../open-view.ts';
 import { CLI_POLICIES } from '../policy.ts';
+import { CHECKS_PROVIDER } from '../session/latest.ts';
 import { terminalApprover } from '../turn.ts';
 import {
   type CheckedAgain,
@@ -67,7 +68,7 @@ function withoutModel(config: ResolvedConfig, checks: number): ResolvedConfig {
 function environmentFor(context: CommandContext, config: ResolvedConfig, workspace: string): HostEnvironment {
   return {
     config,
-    selection: { id: 'plan-checks', include_reasoning: true, model: 'none' },
+    selection: { id: CHECKS_PROVIDER, include_reasoning: true, model: 'none' },
     env: context.env,
     workspace,
     systemPrompt: 'The declared checks of a plan are run again. No model takes part.',

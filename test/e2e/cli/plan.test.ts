@@ -496,6 +496,27 @@ describe.concurrent('odek plan verify', PATIENT, () => {
       expect(asked.exit).toBe(1);
     }));
 
+  it('is not taken for the last session when it was killed', () => {
+    const slow = { ...CHECK, arguments: { command: 'echo $$ > pid; sleep 60' } };
+    const create = plan({ verb: 'create', steps: [{ id: 's', title: 'S', checks: [slow] }] });
+    return onStage(
+      ({ number }) => (number === 1 ? { calls: [create] } : { text: 'ok' }),
+      async ({ run, start, server, work }) => {
+        const { stderr } = await run(['run', '--session', 'plan it']);
+        const id = ID.exec(stderr)?.[1] ?? '';
+        const verifying = start(['plan', 'verify', id]);
+        const child = await pidIn(join(work, 'pid'));
+        verifying.child.kill('SIGKILL');
+        await verifying.ended;
+        process.kill(-child, 'SIGKILL');
+        expect((await run(['plan'])).stdout).toContain('s S');
+        expect((await run(['continue', 'go on'])).code).toBe(0);
+        expect(planIn(server.requests.at(-1))[0]).toBe('v1 0/1');
+      },
+      ALLOW,
+    );
+  });
+
   it('has nothing to verify in a plan without checks, and says so', () =>
     onStage([{ calls: [plan({ verb: 'create', steps: ['A'] })] }, { text: 'ok' }], async ({ run }) => {
       const { session_id: id } = JSON.parse((await run(['run', '--session', '--json', 'plan it'])).stdout);
