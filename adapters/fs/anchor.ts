@@ -1,7 +1,6 @@
-import { closeSync, constants, existsSync, fstatSync, open as openFile, readlinkSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { promisify } from 'node:util';
 import { hasCode } from '../../ports/errors.ts';
 import { errnoOf, fileError } from './errors.ts';
 
@@ -22,12 +21,13 @@ export interface Anchor {
   entry(name: string): string;
 }
 
-const openDescriptor = promisify(openFile);
-
-/** Opens `real`, a path without links, for reading, and proves that the opened file is the one at that path. Returns a descriptor. */
+/**
+ * Opens `real`, a path without links, for reading, and proves that the opened file is the one at that
+ * path. Returns a descriptor. Opening without waiting is done before another thread could be woken.
+ */
 export async function openVerified(real: string, requested: string): Promise<number> {
   for (let triesLeft = OPEN_TRIES; ; triesLeft -= 1) {
-    const descriptor = await openDescriptor(real, constants.O_RDONLY | NO_FOLLOW | NO_WAIT);
+    const descriptor = openSync(real, constants.O_RDONLY | NO_FOLLOW | NO_WAIT);
     try {
       await proveAt(descriptor, real, requested);
       return descriptor;

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, read, realpathSync } from 'node:fs';
+import { closeSync, fstatSync, read, readSync, realpathSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,6 +23,8 @@ export interface DiskFileSystemOptions {
 const REMEMBERED = 1024;
 const CHUNK_BYTES = 256 * 1024;
 const MIN_CHUNK_BYTES = 4096;
+/** What is read at once: waking another thread would take longer. */
+const SMALL_BYTES = 64 * 1024;
 
 /**
  * Files on disk. Where a path leads is checked again at every use, and what was opened is proven to
@@ -135,7 +137,10 @@ async function readUpTo(
     // One byte more than expected, so that a short read tells the end.
     const wanted = Math.max(expected - length + 1, MIN_CHUNK_BYTES);
     const chunk = Buffer.allocUnsafe(Math.min(wanted, CHUNK_BYTES, maxBytes - length));
-    const { bytesRead } = await readChunk(descriptor, chunk, 0, chunk.length, length);
+    const bytesRead =
+      chunk.length <= SMALL_BYTES
+        ? readSync(descriptor, chunk, 0, chunk.length, length)
+        : (await readChunk(descriptor, chunk, 0, chunk.length, length)).bytesRead;
     chunks.push(chunk.subarray(0, bytesRead));
     length += bytesRead;
     // Files that the system makes up have no size and come in pieces.

@@ -40,7 +40,6 @@ CREATE TABLE sessions (
   holder_since INTEGER,
   holder_beat INTEGER
 );
-CREATE INDEX sessions_by_update ON sessions (updated_at, n);
 CREATE TABLE records (
   id INTEGER PRIMARY KEY,
   session INTEGER AS (id / ${RECORDS_PER_SESSION}) VIRTUAL,
