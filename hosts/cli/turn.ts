@@ -6,6 +6,7 @@ import type { SessionWriter } from '../../ports/session.ts';
 import type { Composed } from '../compose.ts';
 import type { Edges } from '../environment.ts';
 import type { CommandContext } from './command.ts';
+import { keepHeapTight } from './heap.ts';
 import type { RunView } from './render/run-view.ts';
 
 /** The person at the terminal, or nobody where there is none. */
@@ -40,6 +41,7 @@ export interface Turn {
 /** One run in an open session, shown, and the session given up afterwards. */
 export async function runTurn({ composed, session, view, task, keep, signal }: Turn): Promise<RunResult> {
   let result: RunResult | undefined;
+  keepHeapTight();
   try {
     result = await composed.root.agent.run({ session, signal, ...(task !== undefined && { task }) });
     return result;
