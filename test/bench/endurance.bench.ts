@@ -12,6 +12,8 @@ const LENGTHS = [50, 200, 800] as const;
 const WINDOW = 38_000;
 const FIRST_TRIM = { from: 25, to: 35 } as const;
 const LIMIT = 1.2;
+/** Flat but for the heap's first growth, which 50 iterations do not reach. */
+const PEAK_LIMIT = 1.3;
 
 interface LongCost extends Cost {
   /** Bytes in use once everything that nobody holds was collected. */
@@ -78,7 +80,6 @@ export async function measureEndurance(bench: Bench, model: ModelServer, rounds:
       limit: LIMIT,
     },
     { ...against(`memory alive after those ${length} iterations, against ${short}`, length, alive, 'MiB'), limit: LIMIT },
-    // What V8 lets lie until it needs the room: shown, not judged.
-    against(`peak memory of the process in those ${length} iterations, against ${short}`, length, peak, 'MiB'),
+    { ...against(`peak memory of the process in those ${length} iterations, against ${short}`, length, peak, 'MiB'), limit: PEAK_LIMIT },
   ]);
 }
