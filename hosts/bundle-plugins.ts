@@ -74,12 +74,14 @@ const JOINED: readonly string[] = [
   'adapters/process/node.ts',
   'adapters/schema/ajv.ts',
   'adapters/session-search/store.ts',
+  'adapters/shell-grammar/unbash.ts',
   'adapters/store/index.ts',
   'plugins/about/index.ts',
   'plugins/background/index.ts',
   'plugins/calc/index.ts',
   'plugins/files/index.ts',
   'plugins/inspect/index.ts',
+  'plugins/plan-tool/index.ts',
   'plugins/session-search/index.ts',
   'plugins/shell/index.ts',
 ];
@@ -92,7 +94,17 @@ const JOINED: readonly string[] = [
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'command-line': ['hosts/cli/args.ts', 'hosts/cli/commands.ts', 'hosts/cli/exit-codes.ts', 'hosts/cli/help.ts', 'ports/errors.ts'],
   agent: ['hosts/cli/continue.ts', 'hosts/cli/repl.ts', 'hosts/cli/run.ts'],
-  upkeep: ['hosts/cli/completion.ts', 'hosts/cli/config.ts', 'hosts/cli/doctor.ts', 'hosts/cli/init.ts', 'hosts/cli/session-command.ts'],
+  upkeep: [
+    'hosts/cli/completion.ts',
+    'hosts/cli/config.ts',
+    'hosts/cli/doctor.ts',
+    'hosts/cli/init.ts',
+    'hosts/cli/models.ts',
+    'hosts/cli/plan-command.ts',
+    'hosts/cli/session-command.ts',
+    'hosts/cli/usage.ts',
+  ],
+  formats: ['adapters/llm/anthropic.ts', 'adapters/llm/gemini.ts', 'adapters/llm/local.ts', 'adapters/llm/openai-responses.ts'],
   seldom: [
     'adapters/approver/clarifier.ts',
     'plugins/clarify/index.ts',
@@ -100,6 +112,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'adapters/llm/record.ts',
     'adapters/llm/replay.ts',
     'adapters/sinks/jsonl.ts',
+    'adapters/sinks/otel.ts',
     'hosts/adapters.ts',
   ],
 };
