@@ -15,7 +15,7 @@ async function loadedBy(config: object): Promise<string[]> {
     [{ text: 'done' }],
     async ({ run, work }) => {
       const list = join(work, 'loaded.txt');
-      const { code } = await run(['run', 'say'], { env: { NODE_OPTIONS: `--import=${HOOK}`, LOADED_MODULES: list } });
+      const { code } = await run(['run', 'say'], { env: { NODE_OPTIONS: `--import=${HOOK}`, LOADED_MODULES: list }, source: true });
       expect(code).toBe(0);
       modules = (await readFile(list, 'utf8')).trim().split('\n');
     },

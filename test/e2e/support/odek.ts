@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Place } from './place.ts';
 
+const SOURCE = fileURLToPath(new URL('../../../hosts/entry.ts', import.meta.url));
+
 /** The program as built for this run of the tests (`test/config/build-program.ts`), else its source. */
-export const ENTRY = process.env.ODEK_TEST_PROGRAM ?? fileURLToPath(new URL('../../../hosts/entry.ts', import.meta.url));
+export const ENTRY = process.env.ODEK_TEST_PROGRAM ?? SOURCE;
 
 /** How a process of odek ended, and all it wrote. */
 export interface Ended {
@@ -30,6 +32,8 @@ export interface StartOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Starts the source files, for tests that ask which of them are loaded. */
+  readonly source?: boolean;
 }
 
 /** No command of a test takes nearly so long; one that hangs is killed and told. */
@@ -37,7 +41,7 @@ const HANG_MS = 60_000;
 
 /** Starts the real program with its streams on pipes. */
 export function startOdek(place: Place, args: readonly string[], options: StartOptions = {}): Running {
-  const child = spawn(process.execPath, [ENTRY, ...args], {
+  const child = spawn(process.execPath, [options.source === true ? SOURCE : ENTRY, ...args], {
     cwd: options.cwd ?? place.work,
     env: { ...place.env, ...options.env },
     stdio: 'pipe',
