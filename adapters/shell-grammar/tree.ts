@@ -128,7 +128,7 @@ function createReader(faults: ReturnType<typeof createFaults>): Reader {
         );
       case 'ArithmeticCommand':
         faults.add('ambiguous', '"((" is a nested subshell to some shells');
-        return compound('test', [], words.arithmetic(command.expression));
+        return compound('subshell', [script(parse(command.body))], words.arithmetic(command.expression));
       case 'TestCommand':
         return compound('test', [], words.test(command.expression));
     }

@@ -34,7 +34,7 @@ export interface Inspection {
   script(script: ShellScript, scope: Scope, stdin: Field | undefined): Field;
 }
 
-/** Simple commands, expansions and payloads looked at for one line. */
+/** Commands, rounds of loops, expansions and payloads looked at for one line. */
 export const MAX_WORK = 20_000;
 /** Payloads inside of payloads (`sh -c 'sh -c …'`, functions, substitutions). */
 export const MAX_PAYLOADS = 40;

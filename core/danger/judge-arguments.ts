@@ -104,12 +104,15 @@ function judgeSent(field: Field, name: string, scope: Scope, inspection: Inspect
   }
 }
 
+const MAX_ADDRESS = 2048;
+
 function judgeAddress(field: Field, name: string, scope: Scope, inspection: Inspection): void {
   if (!isKnown(field)) inspection.add('network_upload', `${name} reaches an address that is only known at run time`);
   const file = /^file:\/\/(?:localhost)?(\/.*)$/i.exec(field.text)?.[1];
   if (file !== undefined) judgeRead({ ...field, text: decoded(file) }, scope, inspection);
   if (/^(?:ext|fd)::/i.test(field.text)) inspection.add('code_execution', `${shown(field)} names a command`);
-  if (/^[a-z+.-]+:\/\/[^/@]*:[^/@]*@/i.test(field.text)) inspection.add('network_upload', `${name} sends credentials`);
+  if (/^[a-z+.-]+:\/\/[^/@]*:[^/@]*@/i.test(field.text.slice(0, MAX_ADDRESS)))
+    inspection.add('network_upload', `${name} sends credentials`);
 }
 
 function decoded(text: string): string {

@@ -1,6 +1,6 @@
 import type { Field } from './fields.ts';
 import type { Inspection } from './findings.ts';
-import { matchesPattern } from './pattern.ts';
+import { MAX_PATTERN, matchesPattern } from './pattern.ts';
 import { absolute, folderOf, isWithin, type Place, RUN_TIME, zoneOf } from './place.ts';
 import type { Scope } from './scope.ts';
 import { isCredential, isPersistent } from './sensitive.ts';
@@ -115,9 +115,23 @@ export function judgeDelete(field: Field, recursive: boolean, scope: Scope, insp
   for (const path of paths) judgeDeleteAt(path, recursive, field, inspection);
 }
 
-/** `/`, `/*`, `//.`, `/..`: the whole file system, also where a run-time piece may be empty. */
+/** `/`, `/*`, `//.`, `/..`: the whole file system. */
 function isRoot({ text }: Field): boolean {
-  return text.startsWith('/') && /^\/+(?:\.{0,2}\/+)*(?:\.{1,2}|\*+|\.?\*|\[.*\]\*?|\?\*)?$/.test(text);
+  if (!text.startsWith('/')) return false;
+  const segments = text.split('/');
+  const last = segments.pop() ?? '';
+  return segments.every(staysAtRoot) && (staysAtRoot(last) || takesAll(last));
+}
+
+function staysAtRoot(segment: string): boolean {
+  return segment === '' || segment === '.' || segment === '..';
+}
+
+/** A pattern that every name fits, more or less; `.*` also finds `..` in some shells. */
+function takesAll(segment: string): boolean {
+  if (segment.length > MAX_PATTERN) return /[*?[]/.test(segment);
+  const wild = segment.replace(/\[[^\]]*\]/g, '?');
+  return wild === '?' || wild === '??' || (wild.includes('*') && [...wild].every((character) => '*?.'.includes(character)));
 }
 
 function judgeDeleteAt(path: string, recursive: boolean, field: Field, inspection: Inspection): void {
@@ -143,8 +157,8 @@ function judgeDeleteAt(path: string, recursive: boolean, field: Field, inspectio
 function broadTarget(path: string, place: Place): string | undefined {
   const lower = path.toLowerCase();
   const folder = lower.slice(lower.lastIndexOf('/') + 1);
-  // A pattern that takes everything stands for the folder it is in; `.*` also finds `..` in some shells.
-  const all = /^[*?.[\]!^]*\*[*?.[\]!^]*$/.test(folder) || folder === '?' || folder === '??';
+  // A pattern that takes everything stands for the folder it is in.
+  const all = takesAll(folder);
   const meant = all ? folderOf(path) : path;
   const kept = [place.workspace, ...(place.home === undefined ? [] : [place.home]), ...place.tempDirs].map((each) => absolute(each, '/'));
   for (const each of kept) if (isWithin(each.toLowerCase(), meant.toLowerCase())) return `it deletes ${meant} and all that is in it`;

@@ -1,10 +1,15 @@
+/** Code units of a pattern that is looked at; a longer one could be anything. */
+export const MAX_PATTERN = 512;
+
 /**
  * Whether a name could match a shell pattern: `*` is any text, `?` one character, `[…]` any one
  * character (the set is not read, which errs on the side of a match). No wildcard at the beginning finds
  * a name that begins with a dot. Takes at most
- * `pattern.length × name.length` steps.
+ * `pattern.length × name.length` steps; a pattern over `MAX_PATTERN` matches, a name over it does not.
  */
 export function matchesPattern(pattern: string, name: string): boolean {
+  if (pattern.length > MAX_PATTERN) return true;
+  if (name.length > MAX_PATTERN) return false;
   if (name.startsWith('.') && /^[*?[]/.test(pattern)) return false;
   const tokens = tokensOf(pattern);
   let token = 0;

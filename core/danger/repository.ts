@@ -133,7 +133,8 @@ function settingThatRuns(config: string): string | undefined {
     if (header) section = (header[1] ?? '').toLowerCase().split('.')[0] ?? '';
     const key = /^\s*([a-z][\w-]*)/i.exec(header ? (header[2] ?? '') : line)?.[1]?.toLowerCase();
     if (key !== undefined && !isPlain(section, key)) return `its configuration sets ${section}.${key}`;
-    if (/=\s*["']?\s*(?:!|ext::)/.test(line)) return `its configuration names a command in ${section}`;
+    if (/^(?:!|ext::)/.test(line.slice(line.indexOf('=') + 1).replace(/["'\s]/g, '')))
+      return `its configuration names a command in ${section}`;
   }
   return undefined;
 }

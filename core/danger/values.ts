@@ -114,7 +114,7 @@ function expandPart(part: ShellPart, first: boolean, scope: Scope, inspection: I
       return variable(part, scope, inspection);
     case 'command': {
       const output = inspection.script(part.script, scope.subshell(), undefined);
-      const value = { ...output, text: output.text.replace(/\n+$/, ''), made: true };
+      const value = { ...output, text: withoutLastLines(output.text), made: true };
       return [part.quoted ? { fields: [{ ...value, glob: false }] } : { fields: split(value, scope), split: true }];
     }
     case 'process':
@@ -166,4 +166,10 @@ function split(value: Field, scope: Scope): readonly Field[] {
   if (scope.splitsOddly) return [UNKNOWN_FIELD];
   const glob = value.glob || /[*?[]/.test(value.text);
   return value.text.split(/[ \t\n]+/).map((text) => ({ text, glob, made: true }));
+}
+
+function withoutLastLines(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '\n') end -= 1;
+  return text.slice(0, end);
 }

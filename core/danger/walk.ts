@@ -55,6 +55,7 @@ function walkChain(chain: readonly ShellStatement[], outer: Scope, stdin: Field 
 }
 
 function walkNode(node: ShellNode, scope: Scope, stdin: Field | undefined, inspection: Inspection): Field {
+  if (!inspection.spend()) return NOTHING_KNOWN;
   switch (node.kind) {
     case 'simple':
       return walkSimple(node, scope, stdin, inspection);
@@ -75,8 +76,7 @@ function walkNode(node: ShellNode, scope: Scope, stdin: Field | undefined, inspe
 function walkSimple(node: ShellSimple, scope: Scope, stdin: Field | undefined, inspection: Inspection): Field {
   const given = walkRedirects(node.redirects, scope, stdin, inspection);
   const prefix = node.words.length > 0;
-  const inner = prefix ? scope.branch() : scope;
-  for (const assignment of node.assignments) assign(assignment, prefix, scope, inner, node, inspection);
+  for (const assignment of node.assignments) assign(assignment, prefix, scope, node, inspection);
   // Words are expanded before the assignments in front of them hold.
   const variants = expandWords(node.words, scope, inspection);
   let output: Field = NOTHING_KNOWN;
@@ -89,14 +89,7 @@ function walkSimple(node: ShellSimple, scope: Scope, stdin: Field | undefined, i
   return given.written.length > 0 || variants.length !== 1 ? NOTHING_KNOWN : output;
 }
 
-function assign(
-  assignment: ShellAssignment,
-  prefix: boolean,
-  scope: Scope,
-  inner: Scope,
-  { words }: ShellSimple,
-  inspection: Inspection,
-): void {
+function assign(assignment: ShellAssignment, prefix: boolean, scope: Scope, { words }: ShellSimple, inspection: Inspection): void {
   const { name, append, list, index } = assignment;
   const values = assignment.words.flatMap((word) => expandValue(word, scope, inspection));
   for (const word of index) expandValue(word, scope, inspection);
@@ -106,8 +99,8 @@ function assign(
   if (prefix && !forRead && (isRiskyVariable(name) || name === 'IFS')) inspection.add('system_write', `${name} changes what programs do`);
   if (!prefix) noteAssignment(name, inspection, scope);
   if (prefix) return;
-  if (append || list) inner.forget(name);
-  else inner.set(name, values);
+  if (append || list) scope.forget(name);
+  else scope.set(name, values);
 }
 
 interface Redirected {
@@ -179,6 +172,7 @@ function walkCompound(node: ShellCompound, scope: Scope, stdin: Field | undefine
   switch (node.form) {
     case 'group':
     case 'subshell': {
+      expandWords(node.words, scope, inspection);
       const inner = node.form === 'group' ? scope : scope.subshell();
       const outputs = node.bodies.map((body) => walkScript(body, inner, given.stdin, inspection));
       return outputs.length === 1 && given.written.length === 0 ? (outputs[0] ?? NOTHING_KNOWN) : NOTHING_KNOWN;
@@ -204,12 +198,21 @@ function walkCompound(node: ShellCompound, scope: Scope, stdin: Field | undefine
 function walkLoop(node: ShellCompound, scope: Scope, stdin: Field | undefined, inspection: Inspection): void {
   const { variable } = node;
   const values = expandWords(node.words, scope, inspection).flat();
+  const changed = node.bodies.flatMap(namesSetIn);
+  const moves = node.bodies.some(movesIn);
+  if (changed.length > 0 || moves) {
+    // The first round still knows where it is.
+    const first = scope.subshell();
+    if (variable !== undefined) first.set(variable, values.length === 1 ? values : [UNKNOWN_FIELD]);
+    for (const body of node.bodies) walkScript(body, first, stdin, inspection);
+  }
   const branch = scope.branch();
-  for (const name of node.bodies.flatMap(namesSetIn)) branch.forget(name);
-  if (node.bodies.some((body) => movesIn(body))) branch.enter([]);
+  for (const name of changed) branch.forget(name);
+  if (moves) branch.enter([]);
   const rounds = variable === undefined ? [undefined] : values.length > MAX_ROUNDS ? [UNKNOWN_FIELD] : values;
   if (variable !== undefined && isRiskyVariable(variable)) inspection.add('system_write', `${variable} changes what programs do`);
   for (const value of rounds.length === 0 ? [UNKNOWN_FIELD] : rounds) {
+    if (!inspection.spend()) break;
     if (variable !== undefined && value !== undefined) branch.set(variable, [value]);
     for (const body of node.bodies) walkScript(body, branch, stdin, inspection);
   }

@@ -33,7 +33,8 @@ const NODE_VERBS: ProgramTable = {
   version: { adds: ['local_write', 'code_execution'], because: 'changes the version and runs scripts' },
   ...each('view info show search audit ping whoami fund outdated', ASKS),
   pack: { adds: ['local_write', 'code_execution'], because: 'builds the package' },
-  ...each('publish unpublish deprecate dist-tag owner access team adduser login logout token org hook star', {
+  ...each('publish unpublish deprecate dist-tag', PUBLISHES),
+  ...each('owner access team adduser login logout token org hook star', {
     adds: ['network_upload', 'system_write'],
     because: 'changes the registry or the login',
   }),

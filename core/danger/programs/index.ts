@@ -26,10 +26,13 @@ const SYSTEM_BINARIES = new Set([
   '/snap/bin',
 ]);
 
+const MAX_NAME = 64;
+
 /** A program's name without folder, case and version. */
 export function programName(text: string): string {
   const name = nameOf(text).toLowerCase();
   if (name.startsWith('mkfs.')) return 'mkfs';
+  if (name.length > MAX_NAME) return name;
   const plain = name.replace(/-?\d[\d.]*$/, '');
   return VERSIONED.has(plain) ? plain : name;
 }

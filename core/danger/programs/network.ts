@@ -24,7 +24,8 @@ export const NETWORK: ProgramTable = {
       '--cacert --capath --crlfile --etag-compare': 'read',
       '-x --proxy --preproxy --socks5 --socks5-hostname --socks4 --doh-url --connect-to --resolve': 'value+network_upload',
       '--unix-socket --abstract-unix-socket': 'value+system_write',
-      '-A -e -m -w -r -C -z -Y -y --user-agent --referer --max-time --connect-timeout --retry --retry-delay --retry-max-time --write-out --range --limit-rate --max-redirs --interface --ciphers --tls-max --parallel-max --continue-at --max-filesize --proto --proto-redir --create-file-mode --keepalive-time --speed-limit --speed-time --time-cond':
+      '-w --write-out': 'value',
+      '-A -e -m -r -C -z -Y -y --user-agent --referer --max-time --connect-timeout --retry --retry-delay --retry-max-time --range --limit-rate --max-redirs --interface --ciphers --tls-max --parallel-max --continue-at --max-filesize --proto --proto-redir --create-file-mode --keepalive-time --speed-limit --speed-time --time-cond':
         'value',
       '--url': 'address',
       '-Q --quote': 'value+network_upload',

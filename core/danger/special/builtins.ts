@@ -23,8 +23,8 @@ export const source: Special = ({ args, scope, inspection }) => {
 };
 
 export const trap: Special = ({ args, scope, inspection }) => {
-  const [handler] = wordsOf(args);
-  if (handler === undefined) return undefined;
+  const [handler] = args.filter(({ text }) => !/^-[lp]+$/.test(text) && text !== '--');
+  if (handler === undefined || handler.text === '-' || handler.text === '') return undefined;
   inspection.add('code_execution', 'trap runs a command later');
   inspection.line(handler.text, scope, undefined);
   return undefined;

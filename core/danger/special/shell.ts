@@ -55,11 +55,12 @@ const MODULES: Readonly<Record<string, 'pip' | 'server'>> = {
 };
 
 export const python: Special = ({ name, rule, args, scope, inspection }) => {
-  const at = args.findIndex(({ text }) => text === '-m');
-  const module = args[at + 1]?.text.toLowerCase() ?? '';
+  const at = args.findIndex(({ text }) => text.startsWith('-m'));
+  const attached = args[at]?.text.slice(2) ?? '';
+  const module = (attached === '' ? (args[at + 1]?.text ?? '') : attached).toLowerCase();
   const known = at >= 0 && Object.hasOwn(MODULES, module) ? MODULES[module] : undefined;
   if (known === 'server') inspection.add('network_upload', `${name} -m ${module} serves files`);
-  if (known === 'pip') inspection.command([literal('pip'), ...args.slice(at + 2)], scope, undefined);
+  if (known === 'pip') inspection.command([literal('pip'), ...args.slice(attached === '' ? at + 2 : at + 1)], scope, undefined);
   judgeArguments(name, rule, args, scope, inspection);
   return undefined;
 };

@@ -3,7 +3,9 @@ import { judgeArguments, judgeOperands, judgeOptions } from '../judge-arguments.
 import { hasOption, readArguments } from '../options.ts';
 import { judgeRead, judgeSweep, judgeWrite, pathsOf } from '../paths.ts';
 import { zoneOf } from '../place.ts';
+import { isRiskyVariable } from '../sensitive.ts';
 import type { Special } from './call.ts';
+import { isPlainSed } from './sed-script.ts';
 
 /** Prints its arguments. */
 export const echo: Special = ({ args }) => {
@@ -17,6 +19,7 @@ export const printf: Special = ({ args, scope, inspection, rule, name }) => {
   const variable = given.options.find((option) => option.name === '-v')?.value;
   if (variable !== undefined) {
     scope.forget(variable.text);
+    if (isRiskyVariable(variable.text)) inspection.add('system_write', `${variable.text} changes what programs do`);
     if (/[[\]]/.test(variable.text) || !isKnown(variable)) inspection.add('code_execution', 'printf -v evaluates an index');
   }
   const [format, ...values] = given.operands;
@@ -79,10 +82,6 @@ export const grep: Special = ({ name, rule, args, scope, inspection }) => {
   return undefined;
 };
 
-/** A script of sed that only selects and replaces. */
-const PLAIN_SED =
-  /^(?:\s*(?:\d+|\$|\/(?:[^/\\]|\\.)*\/I?)?(?:\s*,\s*(?:\+?\d+|\$|\/(?:[^/\\]|\\.)*\/I?))?\s*!?\s*(?:[pdqDGgHhNnPx=]\d*|s([/|#,:@!])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1[gpiI0-9]*|[aic]\\?[^\n]*|y\/[^/]*\/[^/]*\/)\s*(?:[;\n]|$))*$/;
-
 export const sed: Special = ({ name, rule, args, scope, inspection }) => {
   // `-i` takes its suffix only when attached: cut off, so that no cluster hides it.
   const inPlace = args.some(({ text }) => /^-[nErsz]*i/.test(text) || text.startsWith('--in-place') || /^--i/.test(text));
@@ -97,8 +96,7 @@ export const sed: Special = ({ name, rule, args, scope, inspection }) => {
   const files = fromOptions ? operands : operands.slice(1);
   for (const script of scripts) {
     if (!isKnown(script)) inspection.add('unknown', 'the script of sed is only known at run time');
-    else if (script.text.length > 4096 || !PLAIN_SED.test(script.text))
-      inspection.add('code_execution', 'the script of sed can run commands or write files');
+    else if (!isPlainSed(script.text)) inspection.add('code_execution', 'the script of sed can run commands or write files');
   }
   for (const file of files) {
     if (inPlace) judgeWrite(file, scope, inspection);
