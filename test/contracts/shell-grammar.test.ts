@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { createShellGrammar } from '../../adapters/shell-grammar/unbash.ts';
+import { createSmallGrammar } from '../fakes/shell-grammar.ts';
 import { brokenShellGrammars } from './shell-grammar.broken.ts';
-import { shellGrammarSuite } from './shell-grammar.suite.ts';
+import { type ShellGrammarHarness, shellGrammarSuite } from './shell-grammar.suite.ts';
 
-describe('the grammar of bash keeps the contract of a shell grammar', () => {
-  for (const { id, sentence, run } of shellGrammarSuite.cases) it(`${id}: ${sentence}`, () => run({ make: createShellGrammar }));
-});
+const subjects: Readonly<Record<string, ShellGrammarHarness>> = {
+  'the bash grammar': { make: createShellGrammar },
+  'the small grammar': { make: createSmallGrammar },
+};
+
+for (const [name, harness] of Object.entries(subjects)) {
+  describe(`${name} keeps the contract of a shell grammar`, () => {
+    for (const { id, sentence, run } of shellGrammarSuite.cases) it(`${id}: ${sentence}`, () => run(harness));
+  });
+}
 
 describe('the suite of a shell grammar', () => {
   for (const { name, caughtBy, harness } of brokenShellGrammars) {
