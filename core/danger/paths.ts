@@ -149,7 +149,9 @@ function judgeDeleteAt(path: string, recursive: boolean, field: Field, inspectio
     if (recursive || zone === 'wrecking' || zone === 'disk' || zone === 'root') inspection.add('destructive', `it deletes ${path}`);
     return;
   }
-  inspection.ask({ kind: 'path', path: field.glob ? stableFolder(path) : folderOf(path), use: 'write' });
+  // A link itself goes away; with a slash behind it, what it leads to.
+  const looked = field.glob ? stableFolder(path) : /\/\.?$/.test(field.text) ? path : folderOf(path);
+  inspection.ask({ kind: 'path', path: looked, use: 'write' });
   inspection.add('local_write', `it deletes ${path}`);
 }
 

@@ -1,0 +1,199 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createShellGrammar } from '../../../adapters/shell-grammar/unbash.ts';
+import { judgeLine } from '../../../core/danger/judge-line.ts';
+import { createReadLedger } from '../../../core/danger/ledger.ts';
+import { createMemoryFileSystem, type MemoryFileSystem } from '../../fakes/file-system.ts';
+
+const grammar = createShellGrammar();
+
+async function classes(line: string, prepare: (fs: MemoryFileSystem) => void | Promise<void> = () => {}, ledger = false) {
+  const fs = createMemoryFileSystem();
+  fs.put('notes.md', 'text');
+  fs.put('run.sh', 'echo');
+  fs.put('src/a.ts', 'x');
+  const read = ledger ? createReadLedger(fs) : undefined;
+  await prepare(fs);
+  await read?.note('run.sh');
+  const { findings } = await judgeLine(line, fs, { grammar, home: '/home/me', ledger: read });
+  return findings.map((finding) => finding.class).join(' ');
+}
+
+describe('a path', () => {
+  it.each<[string, string, string]>([
+    ['cat link', '/etc/passwd', 'system_write'],
+    ['cat link', 'notes.md', 'safe'],
+    ['cat link', '.env', 'system_write'],
+    ['cat link/passwd', '/etc', 'system_write'],
+    ['cat link/*.md', '/etc', 'system_write'],
+    ['echo x > link', '/home/me/.bashrc', 'local_write system_write'],
+    ['touch link/x', '/etc', 'local_write system_write'],
+    ['rm link/x', '/etc', 'local_write system_write'],
+    ['rm link', '/etc', 'local_write'],
+    ['rm -rf link/', '/etc', 'local_write system_write'],
+    ['cat link', '/tmp/x', 'safe'],
+    ['cd link && ls', '/etc', 'system_write'],
+    ['cat link', '/home/state/odek.db', 'system_write'],
+  ])('%s, where link leads to %s, is %s', async (line, target, expected) => {
+    expect(await classes(line, (fs) => fs.link('link', target))).toBe(expected);
+  });
+
+  it('that cannot be looked at is unknown', async () => {
+    const fs = createMemoryFileSystem();
+    const broken = { ...fs, resolve: (path: string) => (path === '.' ? fs.resolve(path) : Promise.reject(new Error('no luck'))) };
+    const { findings } = await judgeLine('cat a', broken, { grammar });
+    expect(findings).toEqual([{ class: 'unknown', reason: '/project/a cannot be looked at: no luck' }]);
+  });
+});
+
+describe('a search through folders', () => {
+  it('is system_write when it reads a credential file along, and says which', async () => {
+    const fs = createMemoryFileSystem();
+    fs.put('deep/er/.env', 'KEY=1');
+    const { findings } = await judgeLine('grep -r KEY .', fs, { grammar });
+    expect(findings).toEqual([{ class: 'system_write', reason: 'it reads the credential file deep/er/.env, too' }]);
+  });
+
+  it.each<[string, string, string]>([
+    ['grep -r KEY .', '.env', 'system_write'],
+    ['grep -rn KEY src', '.env', 'safe'],
+    ['grep -r KEY src', 'src/server.pem', 'system_write'],
+    ['rg KEY', '.env', 'safe'],
+    ['rg KEY', 'server.pem', 'system_write'],
+    ['rg --hidden KEY', '.env', 'system_write'],
+    ['rg -uu KEY', '.env', 'system_write'],
+    ['grep -r KEY .', 'node_modules/x/.npmrc', 'safe'],
+    ['grep -r KEY notes.md', '.env', 'safe'],
+    ['grep KEY notes.md', '.env', 'safe'],
+    ['grep -r KEY .', '.env.example', 'safe'],
+  ])('%s beside %s is %s', async (line, file, expected) => {
+    expect(await classes(line, (fs) => fs.put(file, 'KEY'))).toBe(expected);
+  });
+});
+
+describe('a script', () => {
+  it('is unread_exec until it was read whole', async () => {
+    expect(await classes('./run.sh')).toBe('code_execution unread_exec');
+    expect(await classes('./run.sh', undefined, true)).toBe('code_execution');
+  });
+
+  it.each([
+    'bash run.sh',
+    'sh -x ./run.sh a',
+    '. ./run.sh',
+    'source run.sh',
+    'python3 run.sh',
+    'node run.sh',
+    'cd src && ../run.sh',
+    'sudo ./run.sh',
+  ])('is looked for in %s', async (line) => {
+    expect(await classes(line)).toContain('unread_exec');
+    expect(await classes(line, undefined, true)).not.toContain('unread_exec');
+  });
+
+  it('that is not there, or a pattern, was not read', async () => {
+    expect(await classes('./missing.sh', undefined, true)).toContain('unread_exec');
+    expect(await classes('bash *.sh', undefined, true)).toContain('unread_exec');
+  });
+});
+
+const PLAIN =
+  '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote "origin"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = A\n';
+
+describe('git', () => {
+  const repository =
+    (config: string, more: (fs: MemoryFileSystem) => void = () => {}) =>
+    (fs: MemoryFileSystem) => {
+      fs.put('.git/HEAD', 'ref: refs/heads/main');
+      fs.put('.git/config', config);
+      fs.put('.git/hooks/pre-commit.sample', 'x');
+      more(fs);
+    };
+
+  it('is ordinary in a repository that names nothing to run, also from a folder in it', async () => {
+    expect(await classes('git status', repository(PLAIN))).toBe('safe');
+    expect(await classes('git commit -m x', repository(PLAIN))).toBe('local_write');
+    expect(await classes('cd src && git log', repository(PLAIN))).toBe('safe');
+    expect(await classes('git -C src diff', repository(PLAIN))).toBe('safe');
+  });
+
+  it.each([
+    '[core]\n\tfsmonitor = ./x\n',
+    '[core]\n\thooksPath = hooks\n',
+    '[CORE]\n\tFsMonitor = ./x\n',
+    '[core] fsmonitor = ./x\n',
+    '[core]\n\tfsmonitor ; true\n',
+    '[core]\n\tpager = less\n',
+    '[core]\n\teditor = vim\n',
+    '[core]\n\tsshCommand = ./x\n',
+    '[core]\n\tworktree = /etc\n',
+    '[filter "x"]\n\tclean = ./x\n',
+    '[diff "x"]\n\ttextconv = ./x\n',
+    '[diff]\n\texternal = ./x\n',
+    '[alias]\n\tlog = !./x\n',
+    '[include]\n\tpath = ../x\n',
+    '[includeIf "gitdir:x"]\n\tpath = ../x\n',
+    '[credential]\n\thelper = ./x\n',
+    '[gpg]\n\tprogram = ./x\n',
+    '[gc]\n\trecentObjectsHook = ./x\n',
+    '[merge "x"]\n\tdriver = ./x\n',
+    '[remote "x"]\n\tuploadpack = ./x\n',
+    '[remote "x"]\n\turl = ext::sh -c x\n',
+    '[remote "x"]\n\turl = "ext::sh -c x"\n',
+    '[submodule "x"]\n\tupdate = !./x\n',
+    '[remote "a]b"]\n\turl = x\n',
+    '[extensions]\n\tworktreeConfig = true\n',
+    '[user]\n\tname = a\\\n\tfsmonitor = x\n',
+    '[unclosed\n\tfsmonitor = x\n',
+    '[future]\n\tkey = value\n',
+  ])('is code execution with the configuration %j', async (config) => {
+    expect(await classes('git status', repository(PLAIN + config))).toBe('code_execution');
+  });
+
+  it('is code execution with a hook, a linked .git, an overlong configuration, a repository elsewhere or none', async () => {
+    expect(
+      await classes(
+        'git commit -m x',
+        repository(PLAIN, (fs) => fs.put('.git/hooks/pre-commit', 'x')),
+      ),
+    ).toBe('local_write code_execution');
+    expect(await classes('git status', (fs) => fs.put('.git', 'gitdir: /x'))).toBe('code_execution');
+    expect(await classes('git status', repository(`${PLAIN}# ${'x'.repeat(70_000)}`))).toBe('code_execution');
+    expect(await classes('git status')).toBe('code_execution');
+    expect(
+      await classes(
+        'cd src && git status',
+        repository(PLAIN, (fs) => fs.put('src/HEAD', 'x')),
+      ),
+    ).toBe('code_execution');
+    expect(await classes('git -C /other status', repository(PLAIN))).toContain('code_execution');
+    expect(await classes('cd "$X"; git status', repository(PLAIN))).toContain('code_execution');
+  });
+
+  it('needs no repository to show its version', async () => {
+    expect(await classes('git --version')).toBe('safe');
+  });
+});
+
+describe('judging a line', () => {
+  it('on a real file system finds links and credentials', async () => {
+    const { createDiskFileSystem } = await import('../../../adapters/fs/disk.ts');
+    const { symlink, writeFile } = await import('node:fs/promises');
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'odek-danger-')));
+    try {
+      await symlink('/etc', join(root, 'out'));
+      await writeFile(join(root, '.env'), 'x');
+      const fs = createDiskFileSystem({ root, stateDir: join(root, '.state') });
+      const judged = async (line: string) =>
+        (await judgeLine(line, fs, { grammar, tempDirs: [] })).findings.map((finding) => finding.class);
+      expect(await judged('ls')).toEqual(['safe']);
+      expect(await judged('cat out/passwd')).toEqual(['system_write']);
+      expect(await judged('grep -r x .')).toEqual(['system_write']);
+      expect(await judged(`cat ${root}/missing`)).toEqual(['safe']);
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
+  });
+});
