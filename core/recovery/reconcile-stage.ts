@@ -1,4 +1,5 @@
 import type { ToolCall } from '../../ports/message.ts';
+import { shellContext } from '../agent/call.ts';
 import { prepareCall } from '../agent/prepare.ts';
 import type { AgentDeps } from '../agent/settings.ts';
 import type { Stage } from '../agent/stage.ts';
@@ -29,7 +30,13 @@ async function takeUp(state: RunState, ledger: ActionLedger): Promise<void> {
     const prepared = await prepareCall(call, 0, deps);
     const judgement =
       'tool' in prepared
-        ? await judgeCall({ tool: prepared.tool.spec, input: prepared.input, fs: deps.fs, policy: settings.danger })
+        ? await judgeCall({
+            tool: prepared.tool.spec,
+            input: prepared.input,
+            fs: deps.fs,
+            policy: settings.danger,
+            shell: shellContext(state),
+          })
         : undefined;
     ledger.record({ prepared, judgement, outcome: message.outcome });
   }
