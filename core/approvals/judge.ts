@@ -2,8 +2,7 @@ import type { DangerAction, DangerClass, DangerPolicy } from '../../ports/approv
 import type { ArgsSummary } from '../../ports/event.ts';
 import type { FileSystem } from '../../ports/file-system.ts';
 import type { ToolEffects, ToolSpec } from '../../ports/plugin.ts';
-import { denylistedBy } from '../danger/denylist.ts';
-import { isAllowlisted, judgeLine as judgeCommandLine, type LineVerdict, type ShellContext } from '../danger/judge-line.ts';
+import type { LineVerdict, ShellContext } from '../danger/judge-line.ts';
 import { actionOf, decidingClass, isExplicitlyAllowed, ranked } from './actions.ts';
 import { type Finding, judgeRead, judgeWrite } from './path-rules.ts';
 
@@ -47,13 +46,13 @@ const MAX_SHOWN_INPUT = 2000;
 export async function judgeCall({ tool, input, fs, policy, shell }: JudgeRequest): Promise<Judgement> {
   const effects = effectsOf(tool, input);
   if (!effects) return concluded(unjudged(tool, input), policy);
-  const line = effects.command === undefined ? undefined : await judgeCommandLine(effects.command, fs, shell);
+  const line = effects.command === undefined ? undefined : await lineVerdict(effects.command, fs, shell, policy);
   const findings = [...(await findTargets(effects, fs)), ...findingsOf(line)];
   const resource = resourceOf(effects) || tool.name;
   const facts = { findings, resource, summary: summaryOf(effects, line) };
   const refusal = findings.find((finding) => finding.refused);
   if (refusal) return verdict(facts, policy, { action: 'deny', class: refusal.class, reason: refusal.reason, refused: true });
-  return line === undefined ? concluded(facts, policy) : underLists(effects.command ?? '', line, facts, policy);
+  return line === undefined ? concluded(facts, policy) : underLists(line, facts, policy);
 }
 
 interface Facts {
@@ -62,16 +61,20 @@ interface Facts {
   readonly summary: ArgsSummary;
 }
 
+/** What knows commands is loaded with the first of them: most starts need none of it. */
+async function lineVerdict(line: string, fs: FileSystem, shell: ShellContext | undefined, policy: DangerPolicy): Promise<LineVerdict> {
+  const { judgeLine } = await import('../danger/judge-line.ts');
+  return judgeLine(line, fs, shell, policy);
+}
+
 /** The allowlist speaks before the denylist, and both before the classes; nothing speaks for what is blocked. */
-function underLists(command: string, line: LineVerdict, facts: Facts, policy: DangerPolicy): Judgement {
+function underLists(line: LineVerdict, facts: Facts, policy: DangerPolicy): Judgement {
   const judged = concluded(facts, policy);
   if (judged.classes.includes('blocked')) return judged;
-  const otherwiseAllowed = facts.findings.every(({ command: isCommand, class: cls }) => isCommand || actionOf(cls, policy) === 'allow');
-  if (otherwiseAllowed && isAllowlisted(command, policy.allowlist))
-    return { ...judged, action: 'allow', reason: 'the operator allows this line', explicit: true };
-  const entry = denylistedBy(line.commands, policy.denylist);
-  if (entry === undefined || isAllowlisted(command, policy.allowlist)) return judged;
-  return { ...judged, action: 'deny', reason: `dangerous.denylist has ${JSON.stringify(entry)}`, explicit: false };
+  const otherwiseAllowed = facts.findings.every(({ command, class: cls }) => command || actionOf(cls, policy) === 'allow');
+  if (line.allowlisted && otherwiseAllowed) return { ...judged, action: 'allow', reason: 'the operator allows this line', explicit: true };
+  if (line.denylistedBy === undefined || line.allowlisted) return judged;
+  return { ...judged, action: 'deny', reason: `dangerous.denylist has ${JSON.stringify(line.denylistedBy)}`, explicit: false };
 }
 
 function concluded(facts: Facts, policy: DangerPolicy): Judgement {

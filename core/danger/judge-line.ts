@@ -2,6 +2,7 @@ import type { FileSystem } from '../../ports/file-system.ts';
 import { MAX_SHELL_BYTES, type ShellGrammar } from '../../ports/shell-grammar.ts';
 import { answerChecks, type CheckFinding } from './checks.ts';
 import { classifyCommand, isTooLong } from './classify.ts';
+import { denylistedBy } from './denylist.ts';
 import type { ReadLedger } from './ledger.ts';
 import type { Place } from './place.ts';
 
@@ -19,15 +20,36 @@ export interface ShellContext {
 export interface LineVerdict {
   /** At least one. */
   readonly findings: readonly CheckFinding[];
-  /** As {@link CommandVerdict.commands}. */
-  readonly commands: readonly (readonly string[])[];
+  /** The first program, without its folder. */
   readonly program: string | undefined;
+  /** The allowlist has exactly this line. */
+  readonly allowlisted: boolean;
+  /** The entry of the denylist that one of its commands begins with. */
+  readonly denylistedBy: string | undefined;
+}
+
+/** The operator's lists of commands. */
+export interface CommandLists {
+  readonly allowlist: readonly string[];
+  readonly denylist: readonly string[];
 }
 
 const DEFAULT_TEMP = ['/tmp', '/var/tmp'];
 
 /** The classes of a command line, by its syntax and by what lies where it points. Never rejects. */
-export async function judgeLine(line: string, fs: FileSystem, shell: ShellContext | undefined): Promise<LineVerdict> {
+export async function judgeLine(
+  line: string,
+  fs: FileSystem,
+  shell: ShellContext | undefined,
+  lists: CommandLists = { allowlist: [], denylist: [] },
+): Promise<LineVerdict> {
+  const allowlisted = isAllowlisted(line, lists.allowlist);
+  const nothingKnown = (reason: string): LineVerdict => ({
+    findings: [{ class: 'unknown', reason }],
+    program: undefined,
+    allowlisted,
+    denylistedBy: undefined,
+  });
   if (shell === undefined) return nothingKnown('no shell grammar is there to read it');
   if (isTooLong(line)) return nothingKnown(`the command is longer than ${MAX_SHELL_BYTES} bytes`);
   try {
@@ -38,18 +60,19 @@ export async function judgeLine(line: string, fs: FileSystem, shell: ShellContex
     const own = [...verdict.findings]
       .filter(([cls]) => cls !== 'safe' || answered.length === 0)
       .map(([cls, reason]) => ({ class: cls, reason }));
-    return { findings: [...own, ...answered], commands: verdict.commands, program: verdict.program };
+    return {
+      findings: [...own, ...answered],
+      program: verdict.program,
+      allowlisted,
+      denylistedBy: denylistedBy(verdict.commands, lists.denylist),
+    };
   } catch (error) {
     return nothingKnown(`the command cannot be judged: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function nothingKnown(reason: string): LineVerdict {
-  return { findings: [{ class: 'unknown', reason }], commands: [], program: undefined };
-}
-
 /** Whether the operator allowed exactly this line. A line that is too long to judge is never allowed. */
-export function isAllowlisted(line: string, allowlist: readonly string[]): boolean {
+function isAllowlisted(line: string, allowlist: readonly string[]): boolean {
   if (isTooLong(line)) return false;
   const trimmed = line.trim();
   return allowlist.some((entry) => entry.trim() === trimmed);
