@@ -13,10 +13,11 @@ export const evaluate: Special = ({ args, scope, stdin, inspection }) => {
   return undefined;
 };
 
-export const source: Special = ({ args, scope, inspection }) => {
+export const source: Special = ({ args, scope, stdin, inspection }) => {
   const [file] = args;
   inspection.add('code_execution', 'it runs a script in this shell');
-  if (file !== undefined) judgeScript(file, scope, inspection);
+  if (file !== undefined && /^\/dev\/(?:stdin|fd\/\d+)$/.test(file.text)) inspection.line(stdin?.text ?? RUN_TIME, scope, undefined);
+  else if (file !== undefined) judgeScript(file, scope, inspection);
   scope.forgetAll();
   scope.enter([]);
   return undefined;

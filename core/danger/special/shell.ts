@@ -2,6 +2,7 @@ import { isKnown, literal } from '../fields.ts';
 import { judgeArguments } from '../judge-arguments.ts';
 import { readArguments } from '../options.ts';
 import { judgeScript } from '../paths.ts';
+import { RUN_TIME } from '../place.ts';
 import type { ProgramRule } from '../rules.ts';
 import type { Special } from './call.ts';
 
@@ -33,7 +34,7 @@ export const shell: Special = ({ name, args, scope, stdin, inspection }) => {
   const [script] = operands;
   const readsInput = args.some(({ text }) => /^-[a-z]*s/.test(text));
   if (script !== undefined && !readsInput) {
-    if (/^\/dev\/(?:stdin|fd\/\d+)$/.test(script.text)) inspection.add('unknown', `${name} runs text that is only known at run time`);
+    if (/^\/dev\/(?:stdin|fd\/\d+)$/.test(script.text)) inspection.line(stdin?.text ?? RUN_TIME, scope.subshell(), undefined);
     else judgeScript(script, scope, inspection);
     return undefined;
   }
