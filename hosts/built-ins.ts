@@ -2,9 +2,12 @@ import { PLUGIN_NAMES, type PluginName } from '../plugins/index.ts';
 import type { Services } from '../ports/plugin.ts';
 
 /** Plugins that are left out where the service that they are made for is not there. */
-const MADE_FOR = { 'plan-tool': 'plan', background: 'jobs', clarify: 'clarifier' } as const satisfies Readonly<
-  Partial<Record<PluginName, keyof Services>>
->;
+const MADE_FOR = {
+  'plan-tool': 'plan',
+  background: 'jobs',
+  clarify: 'clarifier',
+  'web-search': 'searchEngine',
+} as const satisfies Readonly<Partial<Record<PluginName, keyof Services>>>;
 
 /** The first-party plugins of a host, in the order in which they were named. */
 export function offeredPlugins(services: Partial<Services>, wanted: readonly PluginName[] = PLUGIN_NAMES): readonly PluginName[] {

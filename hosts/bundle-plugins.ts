@@ -84,6 +84,7 @@ const JOINED: readonly string[] = [
   'plugins/plan-tool/index.ts',
   'plugins/session-search/index.ts',
   'plugins/shell/index.ts',
+  'plugins/web/index.ts',
 ];
 
 /**
@@ -108,6 +109,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   seldom: [
     'adapters/approver/clarifier.ts',
     'plugins/clarify/index.ts',
+    'plugins/web/search.ts',
     'adapters/http/proxy.ts',
     'adapters/llm/record.ts',
     'adapters/llm/replay.ts',

@@ -12,6 +12,7 @@ import { createConfigView } from './config-view.ts';
 import { outsideAdapters } from './outside.ts';
 import { firstPartyOf, isPlanning, openPlanDesk, PLAN_TOOL } from './planning.ts';
 import { createProvider } from './provider.ts';
+import { openSearchEngine } from './search-engine.ts';
 import { agentSettings } from './settings.ts';
 import { openSinks, reportEvent } from './sinks.ts';
 import { TOKENS, type Token } from './tokens.ts';
@@ -101,18 +102,21 @@ export const agentModule = new ContainerModule((options) => {
   );
   single(
     TOKENS.services,
-    async (policy, { config }, plan, jobs, registry, fs, process, store, clock, ids, edges) => {
+    async (policy, { config }, plan, jobs, registry, fs, process, http, store, clock, ids, edges) => {
       const { createSessionSearch } = await import('../adapters/session-search/store.ts');
+      const searchEngine = await openSearchEngine(config.web_search);
       const person = policy.tools.includes('clarify') ? edges.clarifier : undefined;
       return {
         fs,
         process,
+        http,
         logger: { log: (level: string, message: string) => edges.log(level, message) },
         sessions: createSessionSearch(store.sessions),
         config: createConfigView(config),
         catalogue: createCatalogue(registry, config.tools),
         ...(plan && { plan }),
         ...(jobs && { jobs }),
+        ...(searchEngine && { searchEngine }),
         ...(person && { clarifier: announced(person, edges, clock, ids) }),
       };
     },
@@ -124,6 +128,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.tools,
       TOKENS.fileSystem,
       TOKENS.processes,
+      TOKENS.guardedHttp,
       TOKENS.store,
       TOKENS.clock,
       TOKENS.ids,

@@ -17,6 +17,8 @@ export interface ToolEffects {
   readonly writes?: readonly string[];
   /** Host names reached. */
   readonly hosts?: readonly string[];
+  /** It asks the hosts to take or change something, instead of only reading from them: `network_upload`, and no call of its batch runs beside it. */
+  readonly uploads?: boolean;
   /** A shell command line. */
   readonly command?: string;
 }
@@ -83,6 +85,22 @@ export interface Logger {
   log(level: 'debug' | 'info' | 'warning' | 'error', message: string): void;
 }
 
+/** The operator's search engine: a SearXNG server that answers in JSON. */
+export interface SearchEngine {
+  /** http or https URL of the server. */
+  readonly baseUrl: string;
+  /** Comma-separated, for a search that names none; empty: the server's own. */
+  readonly categories: string;
+  /** Empty: the server's own. */
+  readonly language: string;
+  /** Results of a search that asks for no number, 1 to 50. */
+  readonly maxResults: number;
+  /** Milliseconds of one search. */
+  readonly timeoutMs: number;
+  /** Reaches the server and no other host. */
+  readonly http: HttpClient;
+}
+
 /** Services a plugin may inject. Third parties get the first group only (DECISIONS 18). */
 export interface Services {
   readonly tools: ToolRegistrar;
@@ -105,6 +123,8 @@ export interface Services {
   readonly catalogue: ToolCatalogue;
   /** First party only. Absent where no person can be asked. */
   readonly clarifier: Clarifier;
+  /** First party only. Absent where no search engine is configured. */
+  readonly searchEngine: SearchEngine;
 }
 
 export type ServiceName = keyof Services;

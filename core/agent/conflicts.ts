@@ -25,15 +25,19 @@ function touches(effects: ToolEffects): readonly string[] {
   return [...(effects.reads ?? []), ...(effects.writes ?? [])];
 }
 
+function isBarrier(effects: ToolEffects | undefined): boolean {
+  return effects?.command !== undefined || effects?.uploads === true;
+}
+
 /**
- * Whether `later` has to wait for `earlier` (RUNTIME-FACTS 1.3): a shell command is a barrier to both
- * sides, a write waits for whatever touches the same path and the other way round, and a tool that
+ * Whether `later` has to wait for `earlier` (RUNTIME-FACTS 1.3): a shell command, and what changes
+ * another host, is a barrier to both sides, a write waits for whatever touches the same path and the other way round, and a tool that
  * does not say what it touches is kept apart from writes.
  */
 export function conflicts(earlier: PreparedCall, later: PreparedCall, workspace: string): boolean {
   if ('refusal' in earlier || 'refusal' in later) return false;
   const [a, b] = [earlier.effects, later.effects];
-  if (a?.command !== undefined || b?.command !== undefined) return true;
+  if (isBarrier(a) || isBarrier(b)) return true;
   if (!a || !b) return Boolean(a?.writes?.length || b?.writes?.length);
   return anyOverlap(workspace, a.writes ?? [], touches(b)) || anyOverlap(workspace, b.writes ?? [], touches(a));
 }

@@ -105,8 +105,17 @@ async function findTargets(effects: ToolEffects, fs: FileSystem): Promise<readon
   const findings: Finding[] = [];
   for (const path of effects.writes ?? []) findings.push(await judgeWrite(path, fs));
   for (const path of effects.reads ?? []) findings.push(await judgeRead(path, fs));
-  for (const host of effects.hosts ?? []) findings.push({ class: 'network_egress', reason: `it reaches ${host}`, refused: false });
+  const hosts = effects.hosts ?? [];
+  for (const host of hosts.length === 0 && effects.uploads ? ['a host it does not name'] : hosts) {
+    findings.push(judgeHost(host, effects.uploads === true));
+  }
   return findings;
+}
+
+function judgeHost(host: string, isUpload: boolean): Finding {
+  return isUpload
+    ? { class: 'network_upload', reason: `it may change something at ${host}`, refused: false }
+    : { class: 'network_egress', reason: `it reaches ${host}`, refused: false };
 }
 
 function findingsOf(line: LineVerdict | undefined): readonly Finding[] {
@@ -130,7 +139,8 @@ function effectsOf(tool: ToolSpec, input: unknown): ToolEffects | undefined {
 
 function isEffects(value: unknown): value is ToolEffects {
   if (typeof value !== 'object' || value === null) return false;
-  const { reads, writes, hosts, command } = value as Record<string, unknown>;
+  const { reads, writes, hosts, uploads, command } = value as Record<string, unknown>;
+  if (uploads !== undefined && typeof uploads !== 'boolean') return false;
   return [reads, writes, hosts].every(isTargets) && (command === undefined || typeof command === 'string');
 }
 

@@ -51,8 +51,8 @@ export function evidenceEffect(tool: string, argumentsText: string, declared?: T
   return reading.ok && isJsonObject(reading.value) ? known : 'unknown';
 }
 
-function declaredEffect({ command, writes, reads }: ToolEffects): EvidenceEffect {
-  if (command !== undefined) return 'unknown';
+function declaredEffect({ command, uploads, writes, reads }: ToolEffects): EvidenceEffect {
+  if (command !== undefined || uploads === true) return 'unknown';
   if (writes !== undefined && writes.length > 0) return 'writes';
   return reads !== undefined && reads.length > 0 ? 'reads' : 'none';
 }

@@ -77,6 +77,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'verify.model': 'my-small-model',
   'verify.max_tokens': 1024,
   'network.allow_hosts': ['localhost:8080'],
+  'web_search.base_url': 'http://localhost:8888',
 };
 
 function exampleValue(spec: KeySpec): unknown {

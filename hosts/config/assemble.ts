@@ -77,6 +77,13 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
     },
     durability: must<ResolvedConfig['durability']>('durability'),
     network: { allow_hosts: list('network.allow_hosts') },
+    web_search: {
+      ...optional<'base_url', string>('base_url', 'web_search.base_url'),
+      categories: must('web_search.categories'),
+      language: must('web_search.language'),
+      max_results: must('web_search.max_results'),
+      timeout_seconds: must('web_search.timeout_seconds'),
+    },
     state,
     secrets,
     warnings,

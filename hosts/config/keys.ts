@@ -566,6 +566,46 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
     project: 'ignored',
     summary: 'Private `host:port` targets that tools may reach.',
   },
+  {
+    key: 'web_search.base_url',
+    type: 'url',
+    project: 'ignored',
+    summary: 'SearXNG server that `web_search` asks. Without it there is no such tool.',
+  },
+  {
+    key: 'web_search.categories',
+    type: 'string',
+    default: '',
+    project: 'ignored',
+    summary: 'Categories of a search that names none, with commas. Empty: what the server says.',
+  },
+  {
+    key: 'web_search.language',
+    type: 'string',
+    default: '',
+    project: 'ignored',
+    summary: 'Language of the results. Empty: what the server says.',
+  },
+  {
+    key: 'web_search.max_results',
+    type: 'integer',
+    default: 10,
+    min: 1,
+    max: 50,
+    unit: 'results',
+    project: 'ignored',
+    summary: 'Results of a search that asks for no number.',
+  },
+  {
+    key: 'web_search.timeout_seconds',
+    type: 'integer',
+    default: 15,
+    min: 1,
+    max: 300,
+    unit: 'seconds',
+    project: 'ignored',
+    summary: 'Longest search.',
+  },
 ];
 
 /** The spec of an exact key of the table. */

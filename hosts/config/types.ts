@@ -158,6 +158,14 @@ export interface ResolvedConfig {
     /** `host:port` targets that guarded requests may reach although they are private. */
     readonly allow_hosts: readonly string[];
   };
+  readonly web_search: {
+    /** Absent: there is no search. */
+    readonly base_url?: string;
+    readonly categories: string;
+    readonly language: string;
+    readonly max_results: number;
+    readonly timeout_seconds: number;
+  };
   readonly state: StatePaths;
   /** Every secret value known, for the redactor. Never printed, never serialised. */
   readonly secrets: readonly string[];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSha256 } from '../../adapters/hash/sha256.ts';
+import { createHttpClient } from '../../adapters/http/index.ts';
 import { createSchemaValidator } from '../../adapters/schema/ajv.ts';
 import { createPlanStore } from '../../core/plan/store.ts';
 import { loadPlugins } from '../../plugins/index.ts';
@@ -13,6 +14,7 @@ import { pluginSuite } from './plugin.suite.ts';
 import { memorySearchHarness } from './session-search.broken.ts';
 import { catalogueHarness } from './tool-catalogue.broken.ts';
 
+const guarded = createHttpClient({ mode: 'guarded' });
 const services = {
   fs: createMemoryFileSystem(),
   process: createFakeProcessRunner({ programs: {} }),
@@ -22,6 +24,8 @@ const services = {
   config: configViewHarness().make('canary'),
   catalogue: catalogueHarness().make().catalogue,
   clarifier: createFakeClarifier().clarifier,
+  http: guarded,
+  searchEngine: { baseUrl: 'http://127.0.0.1:9', categories: '', language: '', maxResults: 10, timeoutMs: 1000, http: guarded },
   plan: createPlanStore({ maxSteps: 12, maxRenderChars: 2000, hash: createSha256() }),
 };
 const subjects = [...(await loadPlugins()), samplePlugin];

@@ -81,6 +81,20 @@ describe('a batch of tool calls', () => {
     expect(log).toEqual(['+a', '-a', '+b', '-b', '+c', '-c']);
   });
 
+  it('takes what changes another host as a barrier, and lets calls that only read from hosts overlap', async () => {
+    const log: string[] = [];
+    const hosts = ['example.org'];
+    const tools = [timed('get', log, () => ({ hosts })), timed('post', log, () => ({ hosts, uploads: true }))];
+    await batch({ tools }, [
+      { name: 'get', arguments: { id: 'a' } },
+      { name: 'get', arguments: { id: 'b' } },
+      { name: 'post', arguments: { id: 'c' } },
+      { name: 'get', arguments: { id: 'd' } },
+    ]);
+    expect(log.slice(0, 2)).toEqual(['+a', '+b']);
+    expect(log.slice(4)).toEqual(['+c', '-c', '+d', '-d']);
+  });
+
   it('orders a write and what touches the same path, and lets other paths overlap', async () => {
     const log: string[] = [];
     const tools = [

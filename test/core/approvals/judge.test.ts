@@ -147,6 +147,14 @@ describe('other effects', () => {
     });
   });
 
+  it('change another host as network_upload, which prompts, also when the host is not named', async () => {
+    const judgement = await judge({ hosts: ['example.org'], uploads: true });
+    expect(judgement).toMatchObject({ classes: ['network_upload'], action: 'prompt', resource: 'example.org' });
+    expect(judgement.reason).toBe('it may change something at example.org');
+    expect(await judge({ uploads: true })).toMatchObject({ class: 'network_upload', action: 'prompt' });
+    expect(await judge({ hosts: ['example.org'], uploads: 'no' as never })).toMatchObject({ class: 'unknown', action: 'deny' });
+  });
+
   it('that are empty are safe', async () => {
     expect(await judge({})).toMatchObject({ classes: ['safe'], action: 'allow' });
   });

@@ -25,6 +25,7 @@ describe('what a call leaves of the evidence', () => {
   it.each([
     [{}, 'none'],
     [{ hosts: ['example.com'] }, 'none'],
+    [{ hosts: ['example.com'], uploads: true }, 'unknown'],
     [{ reads: ['a'] }, 'reads'],
     [{ reads: ['a'], writes: ['b'] }, 'writes'],
     [{ writes: ['b'], command: 'make' }, 'unknown'],

@@ -309,6 +309,7 @@ describe("a project's file", () => {
     ['durability', 'power'],
     ['verify', { enabled: true, max_cycles: 3 }],
     ['network', { allow_hosts: ['localhost:22'] }],
+    ['web_search', { base_url: 'http://evil.example', max_results: 50 }],
   ])('cannot set %s', async (key, value) => {
     const before = await home.load();
     await home.project({ [key]: value });

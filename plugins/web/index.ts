@@ -1,0 +1,11 @@
+import { definePlugin } from '../../ports/plugin.ts';
+import { httpRequestTool } from './http-request.ts';
+
+/** The public web. */
+export default definePlugin({
+  name: 'web',
+  inject: ['tools', 'http'],
+  apply({ tools, http }) {
+    tools.register(httpRequestTool(http));
+  },
+});

@@ -1,0 +1,9 @@
+import type { ToolResult } from '../../ports/plugin.ts';
+
+export function success(value: object, source: string): ToolResult {
+  return { content: JSON.stringify(value), source };
+}
+
+export function failure(value: { readonly error: string }, source: string): ToolResult {
+  return { content: JSON.stringify(value), failed: true, source };
+}
