@@ -1,4 +1,5 @@
 import { definePlugin } from '../../ports/plugin.ts';
+import { browserTool } from './browser.ts';
 import { httpRequestTool } from './http-request.ts';
 
 /** The public web. */
@@ -7,5 +8,6 @@ export default definePlugin({
   inject: ['tools', 'http'],
   apply({ tools, http }) {
     tools.register(httpRequestTool(http));
+    tools.register(browserTool(http));
   },
 });
