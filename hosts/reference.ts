@@ -7,7 +7,8 @@ import type { CommandSpec } from './cli/command.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { flagNotes, flagText } from './cli/help.ts';
 import { rangeText } from './config/check-value.ts';
-import { CONFIG_KEYS, type KeySpec, type ProjectRule } from './config/keys.ts';
+import type { KeySpec, ProjectRule } from './config/key-spec.ts';
+import { CONFIG_KEYS } from './config/keys.ts';
 import { markdownTable } from './markdown-table.ts';
 import { POLICIES, policyMatrix } from './policy-matrix.ts';
 

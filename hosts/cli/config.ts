@@ -1,5 +1,6 @@
 import { ConfigError } from '../../ports/errors.ts';
-import { CONFIG_KEYS, type KeySpec } from '../config/keys.ts';
+import type { KeySpec } from '../config/key-spec.ts';
+import { CONFIG_KEYS } from '../config/keys.ts';
 import { loadConfig } from '../config/load.ts';
 import { shownValue } from '../config/shown-value.ts';
 import type { ConfigSource, LoadedConfig } from '../config/types.ts';

@@ -1,4 +1,5 @@
-import { type KeySpec, keySpec } from '../config/keys.ts';
+import type { KeySpec } from '../config/key-spec.ts';
+import { keySpec } from '../config/keys.ts';
 import type { FlagSpec } from './command.ts';
 
 const PLACEHOLDERS: Readonly<Record<string, string>> = {

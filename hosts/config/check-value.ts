@@ -1,5 +1,5 @@
 import { ConfigError } from '../../ports/errors.ts';
-import type { KeySpec } from './keys.ts';
+import type { KeySpec } from './key-spec.ts';
 import type { ConfigValue } from './types.ts';
 
 export interface ValueOrigin {

@@ -3,7 +3,8 @@ import { ConfigError } from '../../ports/errors.ts';
 import { suggestion } from '../cli/nearest.ts';
 import { checkValue, invalid, isObject, short } from './check-value.ts';
 import { expand, SECRET_NAME } from './expand.ts';
-import { CONFIG_KEYS, type KeySpec } from './keys.ts';
+import type { KeySpec } from './key-spec.ts';
+import { CONFIG_KEYS } from './keys.ts';
 import type { ConfigValue } from './types.ts';
 
 /** One value of one layer, checked. `key` is dotted, with the operator's own names filled in. */

@@ -1,4 +1,5 @@
-import { CONFIG_KEYS, type KeySpec } from './keys.ts';
+import type { KeySpec } from './key-spec.ts';
+import { CONFIG_KEYS } from './keys.ts';
 import type { Entry } from './layer.ts';
 import type { ConfigSource, ConfigValue } from './types.ts';
 

@@ -1,5 +1,5 @@
 import { isObject } from './check-value.ts';
-import type { KeySpec } from './keys.ts';
+import type { KeySpec } from './key-spec.ts';
 import type { ConfigValue } from './types.ts';
 
 const HIDDEN = 'set (hidden)';
