@@ -110,6 +110,7 @@ async function refuseEmpty(state: RunState, thought: Thought): Promise<never> {
 
 /** Ends the run with the answer, or returns `undefined` when a stage wants the loop to go on. */
 async function answer(state: RunState, drafted: Thought): Promise<Ended | undefined> {
+  if (drafted.message.content.trim() === '') return refuseEmpty(state, drafted);
   const settled = await settleAnswer(state, drafted);
   if ('hint' in settled) {
     await storeAnswer(state, drafted);
@@ -117,7 +118,6 @@ async function answer(state: RunState, drafted: Thought): Promise<Ended | undefi
     return undefined;
   }
   const thought = withText(drafted, settled.text);
-  if (thought.message.content.trim() === '') return refuseEmpty(state, thought);
   await storeAnswer(state, thought);
   if (thought.finish !== 'stop') {
     state.emit({ type: 'notice', level: 'warning', text: `the answer is incomplete: the model stopped with "${thought.finish}"` });

@@ -360,6 +360,11 @@ describe('an answer with pending checks', () => {
   it('is no answer while it is empty', async () => {
     const harness = await start([declared, { text: ' ' }, { text: ' ' }, { text: ' ' }], { tools: [fakeTool('echo')] });
     expect((await harness.run()).outcome).toBe('failed');
+    const said = (await harness.journal()).flatMap(({ record }) =>
+      record.kind === 'message' && record.message.role === 'assistant' ? [record.message] : [],
+    );
+    // Services refuse a conversation with an empty message, so none is kept or sent.
+    expect(said.filter((message) => message.content.trim() === '' && !message.toolCalls?.length)).toEqual([]);
   });
 });
 
