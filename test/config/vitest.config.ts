@@ -5,6 +5,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export default defineConfig({
   root,
+  resolve: { alias: [{ find: /^fast-check$/, replacement: fileURLToPath(new URL('fast-check.ts', import.meta.url)) }] },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: [fileURLToPath(new URL('build-program.ts', import.meta.url))],

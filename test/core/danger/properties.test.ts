@@ -26,7 +26,7 @@ const WRECKING = entries(['destructive', 'blocked']);
 
 /** What is after the harmless part may depend on the folder or on names: those that set neither. */
 const KEEPS_PLACE = HARMLESS.filter(
-  (line) => !/\b(?:cd|pushd|popd|alias|unalias|HOME|PWD|IFS|f\(\)|FILE=|A=|X=|ls\(\)|npm\(\))/.test(line),
+  (line) => !/\b(?:cd|pushd|popd|alias|unalias|HOME|PWD|IFS|f\(\)|FILE=|A=|X=|API_KEY=|ls\(\)|npm\(\))/.test(line),
 );
 
 const JOINS = ['; ', ' && ', ' || ', ' & ', '\n', ' | ', ';\n\t'];
@@ -67,7 +67,7 @@ describe('a harmless prefix', () => {
   });
 });
 
-/** Ways to put a command into another one. */
+/** Ways to put a command into another one. A space keeps `$(` and a subshell from being arithmetic. */
 const AROUND: readonly ((line: string) => string)[] = [
   (line) => `(${line})`,
   (line) => `{ ${line}\n}`,
@@ -79,11 +79,11 @@ const AROUND: readonly ((line: string) => string)[] = [
   (line) => `g() { ${line}\n}; g`,
   (line) => `g() { ${line}\n}`,
   (line) => `! { ${line}\n}`,
-  (line) => `echo "$(${line})"`,
-  (line) => `x=$(${line}\n)`,
-  (line) => `echo "\${x:-a}$(${line}\n)"`,
-  (line) => `cat <(${line}\n)`,
-  (line) => `cat <<EOF\n$(${line}\n)\nEOF`,
+  (line) => `echo "$( ${line})"`,
+  (line) => `x=$( ${line}\n)`,
+  (line) => `echo "\${x:-a}$( ${line}\n)"`,
+  (line) => `cat <( ${line}\n)`,
+  (line) => `cat <<EOF\n$( ${line}\n)\nEOF`,
   (line) => `sh -c ${quoted(line)}`,
   (line) => `bash -ec ${quoted(line)}`,
   (line) => `eval ${quoted(line)}`,
