@@ -93,7 +93,7 @@ export interface Stage {
   afterStored?(state: RunState, ended: EndedCall): void;
   /** After a batch, in call order. Returns hints: all stages' hints go to the model as one system message. */
   afterBatch?(state: RunState, ended: readonly EndedCall[]): Promise<readonly string[]>;
-  /** The model answered. The first stage that says `again` wins; texts are handed from stage to stage. */
+  /** The model answered, never with nothing. The first stage that says `again` wins; texts are handed from stage to stage. */
   onAnswer?(state: RunState, thought: Thought, text: string): Promise<AnswerVerdict | undefined>;
   /** An answer that the stage sent back and that no other has replaced: shipped when the run stops before one does. */
   heldBack?(): string | undefined;

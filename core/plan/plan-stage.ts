@@ -153,7 +153,7 @@ export function createPlanStage(deps: AgentDeps, desk: PlanDesk, run: string): P
     async onAnswer(state, _thought, text) {
       held = undefined;
       const pending = store.pendingChecks();
-      if (pending.length === 0 || text.trim() === '') return undefined;
+      if (pending.length === 0) return undefined;
       // Asking again where nothing more can follow would lose the answer.
       const mayGoOn = state.iteration < state.settings.maxIterations && state.budget.exceeded() === undefined;
       const hint = mayGoOn ? nudge.take(pending) : undefined;

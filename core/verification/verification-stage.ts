@@ -102,8 +102,8 @@ export function createVerificationStage(verify: VerifySettings): Stage {
   return {
     name: 'verification',
     async onAnswer(state, thought, text) {
-      // An empty or cut answer is told as such by the loop.
-      if (text.trim() === '' || thought.finish !== 'stop') return undefined;
+      // A cut answer is told as such by the loop.
+      if (thought.finish !== 'stop') return undefined;
       const judged = await verified(state, text);
       if (typeof judged === 'object' && !judged.pass) return failed(state, text, judged);
       held = undefined;

@@ -357,6 +357,11 @@ describe('an answer with pending checks', () => {
     expect(await harness.run()).toMatchObject({ outcome: 'partial', answer: `done\n\n${NOTICE}` });
   });
 
+  it('is not lost when the second attempt is empty', async () => {
+    const harness = await start([declared, { text: 'done' }, { text: ' ' }], { tools: [fakeTool('echo')] });
+    expect(await harness.run()).toMatchObject({ outcome: 'partial', answer: `done\n\n${NOTICE}` });
+  });
+
   it('is no answer while it is empty', async () => {
     const harness = await start([declared, { text: ' ' }, { text: ' ' }, { text: ' ' }], { tools: [fakeTool('echo')] });
     expect((await harness.run()).outcome).toBe('failed');
