@@ -94,19 +94,7 @@ export interface McpConnectionReport {
   readonly restarts: number;
 }
 
-/**
- * A server that answers.
- *
- * Contract (the `mcp-connector` suite):
- * - `listTools` follows every cursor, within 1,000 pages and 10,000 tools, stops when a cursor repeats, and gives each name once.
- * - `call` resolves with the server's result, also one that says `isError`, and rejects with {@link McpError} otherwise.
- * - A call past its time limit rejects with `mcp_timeout`; the server is left running and later calls work.
- * - When `signal` fires, `call` rejects at once with `CancelledError`; the server is told with a neutral reason, within a bound, and a late answer is ignored.
- * - A message over `maxResponseBytes` fails the call with `mcp_response_too_large` and ends the connection in constant memory.
- * - When the server ends, its calls reject with `mcp_server_exited`, which names exit code and the last of standard error; a later call starts it again, with bounded back-off, unless it may have been repeated: nothing is ever sent twice by itself.
- * - `onToolsChanged` listeners are told once a burst, after the server said that its list changed.
- * - `close` ends the session: standard input is closed, 5 s later the whole tree is killed; over HTTP, DELETE with a short bound. Idempotent.
- */
+/** A server that answers. What it keeps to is said at {@link McpConnector}. */
 export interface McpConnection {
   readonly server: McpServer;
   listTools(signal: AbortSignal): Promise<McpToolList>;
@@ -121,6 +109,16 @@ export interface McpConnection {
  * Connects to servers. `connect` spawns or dials, and does the handshake within `server.timeoutMs`.
  * It rejects with {@link McpError} (`mcp_spawn_failed`, `mcp_handshake_failed`, `mcp_timeout`, `mcp_unauthorized`, …),
  * or with `CancelledError` when `signal` fires, and then has left nothing running.
+ *
+ * Contract (the `mcp-connector` suite):
+ * - `listTools` follows every cursor, within 1,000 pages and 10,000 tools, stops when a cursor repeats, and gives each name once.
+ * - `call` resolves with the server's result, also one that says `isError`, and rejects with {@link McpError} otherwise.
+ * - A call past its time limit rejects with `mcp_timeout`; the server is left running and later calls work.
+ * - When `signal` fires, `call` rejects at once with `CancelledError`; the server is told with a neutral reason, within a bound, and a late answer is ignored.
+ * - A message over `maxResponseBytes` fails the call with `mcp_response_too_large` and ends the connection in constant memory.
+ * - When the server ends, its calls reject with `mcp_server_exited`, which names exit code and the last of standard error; a later call starts it again, with bounded back-off, unless it may have been repeated: nothing is ever sent twice by itself.
+ * - `onToolsChanged` listeners are told once a burst, after the server said that its list changed.
+ * - `close` ends the session: standard input is closed, 5 s later the whole tree is killed; over HTTP, DELETE with a short bound. Idempotent.
  */
 export interface McpConnector {
   connect(server: McpServer, signal: AbortSignal): Promise<McpConnection>;
