@@ -1,29 +1,14 @@
-import type { ArgsSummary, ErrorClass } from '../../ports/event.ts';
+import type { ArgsSummary } from '../../ports/event.ts';
 import type { ToolMessage, ToolOutcome } from '../../ports/message.ts';
 import type { CallKey, JournalRecord } from '../../ports/session.ts';
 import type { Gate } from '../approvals/gate.ts';
-import { type Judgement, judgeCall } from '../approvals/judge.ts';
-import type { ShellContext } from '../danger/judge-line.ts';
-import { ledgerOf, ledgerPath, needsBefore, sawAll } from '../danger/ledger.ts';
-import { delimitResult, shapeResult } from '../results/shape.ts';
+import type { Judgement } from '../approvals/judge.ts';
 import { utf8Length } from '../results/utf8.ts';
 import { callKey } from '../transcript/fold.ts';
-import { executeTool } from './execute.ts';
+import { type Ending, judgeReady, ownEnding, performCall } from './perform.ts';
 import type { PreparedCall, ReadyCall } from './prepare.ts';
 import type { EndedCall } from './stage.ts';
 import type { RunState } from './state.ts';
-
-/** How a call ended, before it is stored. */
-interface Ending {
-  readonly outcome: ToolOutcome;
-  /** What the model reads. */
-  readonly content: string;
-  /** What a person sees: redacted and bounded, without wrapper. */
-  readonly visible: string;
-  readonly bytes: number;
-  readonly errorClass: ErrorClass;
-  readonly durationMs: number;
-}
 
 /** One call of a batch on its way from request to stored result. */
 export interface CallTask {
@@ -31,15 +16,6 @@ export interface CallTask {
   readonly gate: Gate;
   readonly prepared: PreparedCall;
   readonly index: number;
-}
-
-const ERROR_CLASS: Readonly<Partial<Record<ToolOutcome, ErrorClass>>> = { cancelled: 'context_canceled' };
-
-/** An ending that odek itself wrote: no untrusted text in it. */
-function ownEnding({ state, prepared }: CallTask, outcome: ToolOutcome, text: string): Ending {
-  const visible = state.deps.redactor.text(text);
-  const content = delimitResult(prepared.call.name, state.deps.ids.hex(8), visible);
-  return { outcome, content, visible, bytes: utf8Length(visible), errorClass: ERROR_CLASS[outcome] ?? 'tool_error', durationMs: 0 };
 }
 
 function redactedSummary(state: RunState, summary: ArgsSummary): ArgsSummary {
@@ -115,7 +91,8 @@ async function endUnstarted(
   refusal: { readonly outcome: ToolOutcome; readonly text: string },
   judgement?: Judgement,
 ): Promise<StoredResult> {
-  const ending = ownEnding(task, refusal.outcome, refusal.text);
+  const { state, prepared } = task;
+  const ending = ownEnding(state, prepared.call.name, refusal.outcome, refusal.text);
   const stored = await store(task, key, ending, judgement);
   emitStarted(task, judgement?.summary ?? {});
   emitEnded(task, ending);
@@ -150,40 +127,6 @@ async function authorise(task: CallTask, ready: ReadyCall, judgement: Judgement,
   return { go: true };
 }
 
-async function executeAndShape(task: CallTask, ready: ReadyCall): Promise<Ending> {
-  const { deps } = task.state;
-  const startedAt = deps.clock.monotonic();
-  const raw = await executeTool(task.state, ready);
-  const shaped = shapeResult({
-    tool: ready.call.name,
-    text: raw.content,
-    source: raw.source,
-    ...(ready.tool.spec.maxResultChars !== undefined && { maxResultChars: ready.tool.spec.maxResultChars }),
-    redactor: deps.redactor,
-    ids: deps.ids,
-  });
-  const errorClass: ErrorClass = raw.timedOut ? 'deadline_exceeded' : (ERROR_CLASS[raw.outcome] ?? 'tool_error');
-  const durationMs = deps.clock.monotonic() - startedAt;
-  return { outcome: raw.outcome, content: shaped.forModel, visible: shaped.visible, bytes: shaped.bytes, errorClass, durationMs };
-}
-
-/** How this run reads command lines. */
-export function shellContext({ deps, settings, sessionId }: RunState): ShellContext | undefined {
-  if (deps.shell === undefined) return undefined;
-  return { grammar: deps.shell, home: settings.home, tempDirs: settings.tempDirs, ledger: ledgerOf(deps.fs, sessionId) };
-}
-
-/** Executes, and books which file the model has now seen whole. */
-async function executeNoted(task: CallTask, ready: ReadyCall): Promise<Ending> {
-  const path = ledgerPath(ready.call.name, ready.input);
-  if (path === undefined) return executeAndShape(task, ready);
-  const ledger = ledgerOf(task.state.deps.fs, task.state.sessionId);
-  const before = needsBefore(ready.call.name) && (await ledger.holds(path));
-  const ending = await executeAndShape(task, ready);
-  if (ending.outcome === 'completed' && sawAll(ready.call.name, ready.input, ending.visible, before)) await ledger.note(path);
-  return ending;
-}
-
 /**
  * One call in the order of DECISIONS 3: classify, approve, reserve budget, journal, execute; then
  * DECISIONS 2: shape, store, tell. Rejects only when the journal does.
@@ -193,13 +136,7 @@ export async function runCall(task: CallTask): Promise<StoredResult> {
   const key = callKey(state.runId, state.iteration, index);
   if ('refusal' in prepared) return endUnstarted(task, key, { outcome: 'failed', text: prepared.refusal });
   if (state.signal.aborted) return endUnstarted(task, key, CANCELLED);
-  const judgement = await judgeCall({
-    tool: prepared.tool.spec,
-    input: prepared.input,
-    fs: state.deps.fs,
-    policy: state.settings.danger,
-    shell: shellContext(state),
-  });
+  const judgement = await judgeReady(state, prepared);
   const authorised = await authorise(task, prepared, judgement, key);
   if (!authorised.go) return endUnstarted(task, key, authorised, judgement);
   const { call } = prepared;
@@ -207,7 +144,7 @@ export async function runCall(task: CallTask): Promise<StoredResult> {
     { kind: 'tool_started', key, callId: call.id, name: call.name, arguments: state.deps.redactor.json(call.arguments) },
   ]);
   emitStarted(task, judgement.summary);
-  const ending = await executeNoted(task, prepared);
+  const ending = await performCall(state, prepared);
   const stored = await store(task, key, ending, judgement);
   emitEnded(task, ending);
   return stored;

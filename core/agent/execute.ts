@@ -3,7 +3,7 @@ import { DeadlineError, isOdekError } from '../../ports/errors.ts';
 import type { ToolOutcome } from '../../ports/message.ts';
 import type { ToolExecution, ToolResult } from '../../ports/plugin.ts';
 import type { ReadyCall } from './prepare.ts';
-import type { RunState } from './state.ts';
+import type { CallScope } from './scope.ts';
 
 /** What a tool gave back, or how it failed, before anything is done to the text. */
 export interface RawResult {
@@ -21,10 +21,10 @@ function isPlainError(error: unknown): error is Error {
   return isOdekError(error) || (error instanceof Error && error.name === 'Error');
 }
 
-function failure(state: RunState, ready: ReadyCall, error: unknown, timeoutMs: number, local: AbortSignal): RawResult {
+function failure(scope: CallScope, ready: ReadyCall, error: unknown, timeoutMs: number, local: AbortSignal): RawResult {
   const name = ready.tool.spec.name;
   const base = { source: name, timedOut: false };
-  if (state.signal.aborted) {
+  if (scope.signal.aborted) {
     return {
       ...base,
       outcome: 'cancelled',
@@ -77,39 +77,39 @@ function abandoned(clock: Clock, signal: AbortSignal, settled: AbortSignal): Pro
 }
 
 /**
- * Runs a tool under its time limit and the run's signal. Never throws: a tool that throws, hangs or
+ * Runs a tool under its time limit and the scope's signal. Never throws: a tool that throws, hangs or
  * returns nonsense becomes a result. A tool that ignores its signal is left behind after 5 s.
  */
-export async function executeTool(state: RunState, ready: ReadyCall): Promise<RawResult> {
-  const { clock } = state.deps;
+export async function executeTool(scope: CallScope, ready: ReadyCall): Promise<RawResult> {
+  const { clock } = scope.deps;
   const { spec, dataDir } = ready.tool;
-  const timeoutMs = spec.timeoutMs ?? state.settings.toolTimeoutMs;
+  const timeoutMs = spec.timeoutMs ?? scope.settings.toolTimeoutMs;
   const limit = new AbortController();
   const settled = new AbortController();
   const stopTimer = clock.after(timeoutMs, () => limit.abort(new DeadlineError(`${spec.name}: time limit`, { limit: timeoutMs })));
   const stopHeartbeat = startHeartbeat(clock, (elapsed) =>
-    state.emit({
+    scope.emit({
       type: 'signal',
       name: 'tool_running',
       detail: `${spec.name} for ${Math.round(elapsed / 1000)} s`,
-      iteration: state.iteration,
+      iteration: scope.iteration,
     }),
   );
-  const signal = AbortSignal.any([state.signal, limit.signal]);
+  const signal = AbortSignal.any([scope.signal, limit.signal]);
   const exec: ToolExecution = {
     signal,
     callId: ready.call.id,
     args: ready.input,
     rawArgs: ready.call.arguments,
-    runId: state.runId,
-    workspace: state.settings.workspace,
+    runId: scope.runId,
+    workspace: scope.settings.workspace,
     dataDir,
   };
   try {
     const running = (async () => spec.execute(ready.input as never, exec))();
     return success(ready, await Promise.race([running, abandoned(clock, signal, settled.signal)]));
   } catch (error) {
-    return failure(state, ready, error, timeoutMs, limit.signal);
+    return failure(scope, ready, error, timeoutMs, limit.signal);
   } finally {
     // With a reason of its own no error is made for each call.
     settled.abort('settled');

@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../ports/message.ts';
-import { shellContext } from '../agent/call.ts';
+import { shellContext } from '../agent/perform.ts';
 import { prepareCall } from '../agent/prepare.ts';
 import type { AgentDeps } from '../agent/settings.ts';
 import type { Stage } from '../agent/stage.ts';

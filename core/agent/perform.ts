@@ -1,0 +1,76 @@
+import type { ErrorClass } from '../../ports/event.ts';
+import type { ToolOutcome } from '../../ports/message.ts';
+import { type Judgement, judgeCall } from '../approvals/judge.ts';
+import type { ShellContext } from '../danger/judge-line.ts';
+import { ledgerOf, ledgerPath, needsBefore, sawAll } from '../danger/ledger.ts';
+import { delimitResult, shapeResult } from '../results/shape.ts';
+import { utf8Length } from '../results/utf8.ts';
+import { executeTool } from './execute.ts';
+import type { ReadyCall } from './prepare.ts';
+import type { CallScope } from './scope.ts';
+
+/** How a call ended, before it is stored or sent anywhere. */
+export interface Ending {
+  readonly outcome: ToolOutcome;
+  /** What the model reads. */
+  readonly content: string;
+  /** What a person sees: redacted and bounded, without wrapper. */
+  readonly visible: string;
+  readonly bytes: number;
+  readonly errorClass: ErrorClass;
+  readonly durationMs: number;
+}
+
+const ERROR_CLASS: Readonly<Partial<Record<ToolOutcome, ErrorClass>>> = { cancelled: 'context_canceled' };
+
+/** An ending that odek itself wrote: no untrusted text in it. */
+export function ownEnding({ deps }: Pick<CallScope, 'deps'>, tool: string, outcome: ToolOutcome, text: string): Ending {
+  const visible = deps.redactor.text(text);
+  const content = delimitResult(tool, deps.ids.hex(8), visible);
+  return { outcome, content, visible, bytes: utf8Length(visible), errorClass: ERROR_CLASS[outcome] ?? 'tool_error', durationMs: 0 };
+}
+
+/** How this scope reads command lines. */
+export function shellContext({ deps, settings, sessionId }: CallScope): ShellContext | undefined {
+  if (deps.shell === undefined) return undefined;
+  return { grammar: deps.shell, home: settings.home, tempDirs: settings.tempDirs, ledger: ledgerOf(deps.fs, sessionId) };
+}
+
+/** What a validated call means to the user's world. Never rejects. */
+export function judgeReady(scope: CallScope, ready: ReadyCall): Promise<Judgement> {
+  return judgeCall({
+    tool: ready.tool.spec,
+    input: ready.input,
+    fs: scope.deps.fs,
+    policy: scope.settings.danger,
+    shell: shellContext(scope),
+  });
+}
+
+async function executeAndShape(scope: CallScope, ready: ReadyCall): Promise<Ending> {
+  const { deps } = scope;
+  const startedAt = deps.clock.monotonic();
+  const raw = await executeTool(scope, ready);
+  const shaped = shapeResult({
+    tool: ready.call.name,
+    text: raw.content,
+    source: raw.source,
+    ...(ready.tool.spec.maxResultChars !== undefined && { maxResultChars: ready.tool.spec.maxResultChars }),
+    redactor: deps.redactor,
+    ids: deps.ids,
+  });
+  const errorClass: ErrorClass = raw.timedOut ? 'deadline_exceeded' : (ERROR_CLASS[raw.outcome] ?? 'tool_error');
+  const durationMs = deps.clock.monotonic() - startedAt;
+  return { outcome: raw.outcome, content: shaped.forModel, visible: shaped.visible, bytes: shaped.bytes, errorClass, durationMs };
+}
+
+/** Executes what was authorised, shapes the result, and books which file the model has now seen whole. */
+export async function performCall(scope: CallScope, ready: ReadyCall): Promise<Ending> {
+  const path = ledgerPath(ready.call.name, ready.input);
+  if (path === undefined) return executeAndShape(scope, ready);
+  const ledger = ledgerOf(scope.deps.fs, scope.sessionId);
+  const before = needsBefore(ready.call.name) && (await ledger.holds(path));
+  const ending = await executeAndShape(scope, ready);
+  if (ending.outcome === 'completed' && sawAll(ready.call.name, ready.input, ending.visible, before)) await ledger.note(path);
+  return ending;
+}

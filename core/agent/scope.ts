@@ -1,0 +1,15 @@
+import type { RunEventBody } from '../../ports/event.ts';
+import type { AgentDeps, AgentSettings } from './settings.ts';
+
+/** What one call needs to know of whatever it belongs to. The state of a run is one. */
+export interface CallScope {
+  readonly deps: Pick<AgentDeps, 'clock' | 'fs' | 'hash' | 'ids' | 'redactor' | 'shell'>;
+  readonly settings: Pick<AgentSettings, 'danger' | 'workspace' | 'toolTimeoutMs' | 'home' | 'tempDirs'>;
+  readonly runId: string;
+  /** Whose ledger of read files counts. */
+  readonly sessionId: string;
+  /** Cancels the call. */
+  readonly signal: AbortSignal;
+  readonly iteration: number;
+  emit(event: RunEventBody): void;
+}
