@@ -77,4 +77,22 @@ INSERT INTO usage
   FROM records WHERE kind = 'usage' AND json_valid(json);
 `;
 
-export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE];
+/** Questions that one process asks and another answers. A row without an answer is open until its time is over or its asker is gone. */
+const APPROVALS = `
+CREATE TABLE approvals (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  request TEXT NOT NULL,
+  audience TEXT,
+  asked_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  asker_pid INTEGER NOT NULL,
+  asker_start TEXT NOT NULL,
+  withdrawn INTEGER NOT NULL DEFAULT 0,
+  decision TEXT,
+  by_surface TEXT,
+  by_user TEXT
+);
+`;
+
+export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS];
