@@ -1,6 +1,8 @@
+import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { SessionStore } from '../../ports/session.ts';
 import type { UsageStore } from '../../ports/usage.ts';
+import { openApprovals } from './approvals.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
 import { ownIdentity } from './process-identity.ts';
 import { checkDatabase, type StoreReport } from './report.ts';
@@ -20,6 +22,8 @@ export interface Store {
   readonly sessions: SessionStore;
   /** What all runs used; filled by the journal. */
   readonly usage: UsageStore;
+  /** Questions to a person, answered by this process or another. */
+  readonly approvals: ApprovalStore;
   /** Reads the whole file and reports what is wrong with it. */
   check(): Promise<StoreReport>;
   /** Gives up the sessions still held, then the file. Idempotent. */
@@ -34,12 +38,14 @@ export interface Store {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const db = await openDatabase(options);
-  const owner = { ...ownIdentity(), surface: options.surface, nonce: () => options.ids.hex(8) };
+  const self = ownIdentity();
+  const owner = { ...self, surface: options.surface, nonce: () => options.ids.hex(8) };
   const { store, releaseAll } = openSessions(db, owner, options.clock);
   let open = true;
   return {
     sessions: store,
     usage: openUsage(db),
+    approvals: openApprovals(db, self, options.clock),
     check: async () => checkDatabase(db),
     async close() {
       if (!open) return;
