@@ -7,6 +7,8 @@ export type { ClockHarness } from './clock.suite.ts';
 export { clockSuite } from './clock.suite.ts';
 export type { ConfigViewHarness } from './config-view.suite.ts';
 export { configViewSuite } from './config-view.suite.ts';
+export type { CronCalendarHarness } from './cron-calendar.suite.ts';
+export { cronCalendarSuite } from './cron-calendar.suite.ts';
 export type { EventSinkHarness, EventSinkSubject } from './event-sink.suite.ts';
 export { eventSinkSuite } from './event-sink.suite.ts';
 export type { FileSystemHarness } from './file-system.suite.ts';
