@@ -16,6 +16,7 @@ export interface RawResult {
 /** How long a tool may take to stop once it was told to; after that it is left behind. */
 const GRACE_MS = 5_000;
 const HEARTBEAT_MS = 60_000;
+const PANICKED = 'tool handler panicked';
 
 function isPlainError(error: unknown): error is Error {
   return isOdekError(error) || (error instanceof Error && error.name === 'Error');
@@ -40,6 +41,7 @@ function failure(scope: CallScope, ready: ReadyCall, error: unknown, timeoutMs: 
       content: `error: tool "${name}" ran past its time limit of ${seconds} s and was stopped`,
     };
   }
+  if (!isPlainError(error) && scope.hidesPanics) return { ...base, outcome: 'failed', content: PANICKED };
   const told = error instanceof Error ? error.message : String(error);
   return { ...base, outcome: 'failed', content: isPlainError(error) ? `error: ${told}` : `error: tool "${name}" panicked: ${told}` };
 }

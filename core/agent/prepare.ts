@@ -21,11 +21,13 @@ export interface RefusedCall {
 
 export type PreparedCall = ReadyCall | RefusedCall;
 
+type PrepareDeps = Pick<AgentDeps, 'tools' | 'validator'>;
+
 /** Calls of one response that are looked at; the rest are refused. */
 export const MAX_CALLS_PER_RESPONSE = 128;
 const SHOWN_NAMES = 40;
 
-function unknownTool(call: ToolCall, deps: AgentDeps): string {
+function unknownTool(call: ToolCall, deps: PrepareDeps): string {
   const names = deps.tools.list().map((tool) => tool.spec.name);
   const shown = names.slice(0, SHOWN_NAMES).join(', ');
   return `error: tool "${call.name}" not found. Available tools: ${shown}${names.length > SHOWN_NAMES ? ', …' : ''}`;
@@ -44,7 +46,7 @@ function describeIssues(issues: readonly SchemaIssue[]): string {
   return issues.map((issue) => `- ${issue.path === '' ? '(arguments)' : issue.path}: ${issue.message}`).join('\n');
 }
 
-async function validate(tool: RegisteredTool, input: unknown, deps: AgentDeps): Promise<string | undefined> {
+async function validate(tool: RegisteredTool, input: unknown, deps: PrepareDeps): Promise<string | undefined> {
   const check = await deps.validator.compile(tool.spec.parameters);
   const issues = check(input);
   if (issues.length === 0) return undefined;
@@ -60,7 +62,7 @@ function effectsOf(tool: RegisteredTool, input: unknown): ToolEffects | undefine
 }
 
 /** Resolves a call to its tool and a validated input (DECISIONS 3: resolve, validate). Never throws for what a model wrote. */
-export async function prepareCall(call: ToolCall, index: number, deps: AgentDeps): Promise<PreparedCall> {
+export async function prepareCall(call: ToolCall, index: number, deps: PrepareDeps): Promise<PreparedCall> {
   if (index >= MAX_CALLS_PER_RESPONSE) {
     return {
       call,

@@ -11,5 +11,7 @@ export interface CallScope {
   /** Cancels the call. */
   readonly signal: AbortSignal;
   readonly iteration: number;
+  /** What a tool threw that is no error of its own is not told. Absent: it is told, so that the model can go another way. */
+  readonly hidesPanics?: boolean;
   emit(event: RunEventBody): void;
 }

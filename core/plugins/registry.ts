@@ -18,6 +18,8 @@ export interface ToolRegistry {
   list(): readonly RegisteredTool[];
   /** What a model is told, cached so that a provider may reuse what it derived. */
   definitions(): readonly ToolDefinition[];
+  /** Tells `listener` at once whenever a tool came or went. Returns what stops the telling. */
+  onChange(listener: () => void): Disposer;
 }
 
 export interface ToolRegistryOptions {
@@ -38,9 +40,12 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
   let listed: readonly RegisteredTool[] | undefined;
   let defined: readonly ToolDefinition[] | undefined;
 
+  const listeners = new Set<() => void>();
+
   const forget = () => {
     listed = undefined;
     defined = undefined;
+    for (const listener of listeners) listener();
   };
 
   const register = (owner: string, spec: ToolSpec): Disposer => {
@@ -79,6 +84,10 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
         list().map(({ spec }) => ({ name: spec.name, description: spec.description, parameters: spec.parameters })),
       );
       return defined;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }
