@@ -1,7 +1,7 @@
 import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/approval.ts';
 import type { ModelPrice } from '../../ports/budget.ts';
 import { CONFIG_KEYS, keySpec } from './keys.ts';
-import type { ConfigValue, ProviderConfig, ResolvedConfig, StatePaths } from './types.ts';
+import type { ConfigValue, McpServerConfig, ProviderConfig, ResolvedConfig, StatePaths } from './types.ts';
 
 export interface AssembleInput {
   readonly values: ReadonlyMap<string, ConfigValue>;
@@ -76,7 +76,7 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
       ...optional<'max_tokens', number>('max_tokens', 'verify.max_tokens'),
     },
     durability: must<ResolvedConfig['durability']>('durability'),
-    network: { allow_hosts: list('network.allow_hosts') },
+    network: { allow_hosts: list('network.allow_hosts'), ...optional<'proxy', string>('proxy', 'network.proxy') },
     web_search: {
       ...optional<'base_url', string>('base_url', 'web_search.base_url'),
       categories: must('web_search.categories'),
@@ -84,6 +84,7 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
       max_results: must('web_search.max_results'),
       timeout_seconds: must('web_search.timeout_seconds'),
     },
+    mcp_servers: group<McpServerConfig>(values, 'mcp_servers.'),
     state,
     secrets,
     warnings,

@@ -37,6 +37,8 @@ export interface KeySpec {
   readonly secret?: boolean;
   /** `$` is taken literally: values that are commands. */
   readonly literal?: boolean;
+  /** Members of an object in which `$` is taken literally. */
+  readonly literalMembers?: readonly string[];
 }
 
 export const ONE_WORD = { test: /^[\x21-\x7e]{1,256}$/, says: '1 to 256 printable characters without spaces' } as const;

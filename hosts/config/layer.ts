@@ -36,8 +36,21 @@ const MODEL = /^[\x21-\x7e]{1,256}$/;
 /** Checks a parsed configuration file and returns what it sets. Throws `ConfigError` for a value that is wrong. */
 export function readLayer(document: Readonly<Record<string, unknown>>, options: FileLayerOptions): Entry[] {
   const walk: Walk = { ...options, entries: [] };
-  visitMembers(document, [], CONFIG_KEYS, walk);
+  visitMembers(withoutAlias(document, options.path), [], CONFIG_KEYS, walk);
   return walk.entries;
+}
+
+const SERVERS = 'mcp_servers';
+const SERVERS_ALIAS = 'mcpServers';
+
+/** Other programs write `mcpServers`; the same block means the same here. */
+function withoutAlias(document: Readonly<Record<string, unknown>>, path: string): Readonly<Record<string, unknown>> {
+  const { [SERVERS_ALIAS]: servers, ...rest } = document;
+  if (servers === undefined) return document;
+  if (document[SERVERS] === undefined) return { ...rest, [SERVERS]: servers };
+  throw new ConfigError('invalid_value', `${path} has both ${SERVERS} and ${SERVERS_ALIAS}, which mean the same; keep one of them`, {
+    value: SERVERS_ALIAS,
+  });
 }
 
 function visitMembers(value: Readonly<Record<string, unknown>>, path: readonly string[], specs: readonly KeySpec[], walk: Walk): void {
@@ -74,7 +87,7 @@ function addEntry(spec: KeySpec, key: string, raw: unknown, walk: Walk): void {
     expanded ||= result.names.length > 0;
     return result.text;
   };
-  const value = spec.literal === true ? raw : mapStrings(raw, put);
+  const value = spec.literal === true ? raw : mapMembers(raw, spec.literalMembers ?? [], put);
   // A secret that is not set is not given: the next source of the key counts.
   if (expanded && value === '') return;
   const origin = { key, where: walk.path, fromText: expanded && spec.type !== 'list', shown: raw };
@@ -85,6 +98,13 @@ function addEntry(spec: KeySpec, key: string, raw: unknown, walk: Walk): void {
 
 function whyMissing(name: string, walk: Walk): string {
   return walk.project && walk.isSecret(name) ? 'a project cannot read' : 'is not set';
+}
+
+/** The strings of a value changed, but not below the members that are named. */
+function mapMembers(value: unknown, literal: readonly string[], change: (text: string) => string): unknown {
+  if (literal.length === 0 || !isObject(value)) return mapStrings(value, change);
+  const members = Object.entries(value).map(([name, member]) => [name, literal.includes(name) ? member : mapStrings(member, change)]);
+  return Object.fromEntries(members);
 }
 
 function mapStrings(value: unknown, change: (text: string) => string): unknown {

@@ -7,7 +7,7 @@ import { inferProvider } from './infer.ts';
 import type { KeySpec } from './key-spec.ts';
 import { CONFIG_KEYS, keySpec } from './keys.ts';
 import { type Entry, readLayer } from './layer.ts';
-import { lay, type Merged, startWithDefaults } from './merge.ts';
+import { isServer, lay, type Merged, startWithDefaults } from './merge.ts';
 import { KEY_VARIABLES, takeProviderKeys } from './provider-keys.ts';
 import { isLoose, readJsonFile } from './read-file.ts';
 import { readSecretsFile } from './secrets-file.ts';
@@ -41,11 +41,24 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   const merged = startWithDefaults();
   lay(merged, environmentEntries(loading, 'secrets.env'), 'secrets.env', state.secretsFile, warn);
-  lay(merged, await globalEntries(loading), 'global', state.configFile, warn);
-  lay(merged, await projectEntries(loading), 'project', state.projectFile, warn);
+  const [operator, project] = [await globalEntries(loading), await projectEntries(loading)];
+  lay(merged, operator, 'global', state.configFile, warn);
+  lay(merged, project, 'project', state.projectFile, warn);
   lay(merged, environmentEntries(loading, 'env'), 'env', 'environment', warn);
   lay(merged, flagEntries(loading), 'flag', 'command line', warn);
 
+  if ([...operator, ...project].some(isServer)) {
+    // Most configurations name no server, and start without what reads them.
+    const { applyServers } = await import('./apply-servers.ts');
+    applyServers(merged, {
+      operator,
+      project,
+      state,
+      lookup: (name) => find(name, loading),
+      secret: (value) => loading.secrets.add(value),
+      warn,
+    });
+  }
   collectSecrets(merged, loading);
   applyInference(merged, loading);
   const config = assemble({ values: merged.values, state, secrets: [...loading.secrets], warnings });
@@ -158,7 +171,7 @@ function collectSecrets({ values }: Merged, { secrets, keys, file }: Loading): v
   for (const [key, value] of values) {
     if (typeof value !== 'string') continue;
     if (/(^|\.)api_key$/.test(key)) secrets.add(value);
-    if (/(^|\.)base_url$/.test(key) && URL.canParse(value))
+    if (/(^|\.)(?:base_url|proxy)$/.test(key) && URL.canParse(value))
       for (const spelling of spellingsOf(new URL(value).password)) secrets.add(spelling);
   }
   secrets.delete('');

@@ -9,6 +9,14 @@ export interface Merged {
   readonly sources: Map<string, ConfigSource>;
 }
 
+/** Where a server stands among the values: behind this comes its name. */
+export const SERVERS = 'mcp_servers.';
+
+/** True for an entry that is an MCP server, which is taken whole from one layer. */
+export function isServer({ key }: Pick<Entry, 'key'>): boolean {
+  return key.startsWith(SERVERS);
+}
+
 export function startWithDefaults(): Merged {
   const merged: Merged = { values: new Map(), sources: new Map() };
   for (const spec of CONFIG_KEYS) {

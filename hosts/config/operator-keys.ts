@@ -5,6 +5,7 @@ const HOST_PORT = {
   test: /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])$/,
   says: 'host:port with a port from 1 to 65535',
 } as const;
+const PROXY = { test: /^(?:none|http:\/\/[^\s/?#]+\/?)$/, says: 'http://host:port, or none' } as const;
 const TOOL_NAME = { test: /^[A-Za-z0-9_.:*-]{1,128}$/, says: 'a tool name' } as const;
 
 /** Keys about trust, limits and parts from outside; most are the operator's alone. */
@@ -151,6 +152,13 @@ export const OPERATOR_KEYS: readonly KeySpec[] = [
   },
   { key: 'sinks.<name>', type: 'object', project: 'ignored', summary: 'Options of an event sink; naming one turns it on.' },
   {
+    key: 'mcp_servers.<server>',
+    type: 'object',
+    literalMembers: ['env'],
+    project: 'set',
+    summary: 'An MCP server, as other programs write it below `mcpServers`; its fields are on the page about MCP.',
+  },
+  {
     key: 'verify.enabled',
     type: 'boolean',
     default: false,
@@ -204,6 +212,15 @@ export const OPERATOR_KEYS: readonly KeySpec[] = [
     pattern: HOST_PORT,
     project: 'ignored',
     summary: 'Private `host:port` targets that tools may reach.',
+  },
+  {
+    key: 'network.proxy',
+    type: 'string',
+    pattern: PROXY,
+    secret: true,
+    project: 'ignored',
+    summary:
+      'Proxy as `http://[user:password@]host:port`, or `none` to connect directly. Absent: directly too, but tools refuse to send anything while the environment names a proxy.',
   },
   {
     key: 'web_search.base_url',

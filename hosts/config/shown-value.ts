@@ -19,6 +19,9 @@ function masked(value: unknown, secrets: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((entry) => masked(entry, secrets));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, SECRET_MEMBER.test(name) ? HIDDEN : masked(member, secrets)]),
+    Object.entries(value).map(([name, member]) => [
+      name,
+      SECRET_MEMBER.test(name) && name !== 'token_env' ? HIDDEN : masked(member, secrets),
+    ]),
   );
 }

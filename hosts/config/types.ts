@@ -1,5 +1,6 @@
 import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/approval.ts';
 import type { BudgetLimits, ModelPrice } from '../../ports/budget.ts';
+import type { McpProtocolChoice } from '../../ports/mcp.ts';
 
 /** What a checked key holds. */
 export type ConfigValue = string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>;
@@ -74,6 +75,31 @@ interface VerifyConfig {
   /** 1 to 3. */
   readonly max_cycles: number;
   readonly max_tokens?: number;
+}
+
+/** One MCP server. Bounds are those of `hosts/config/mcp-fields.ts`. */
+export interface McpServerConfig {
+  /** Whose file it is from. */
+  readonly origin: 'operator' | 'project';
+  /** Exactly one of `command` and `url` is there. */
+  readonly command?: string;
+  readonly args: readonly string[];
+  /** Without the variables whose names say that they hold a secret. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Names of those. */
+  readonly stripped_env: readonly string[];
+  readonly url?: string;
+  readonly token_env?: string;
+  /** The value of that variable. Never printed. */
+  readonly token?: string;
+  readonly protocol: McpProtocolChoice;
+  readonly timeout_seconds: number;
+  readonly max_response_bytes: number;
+  readonly max_result_chars: number;
+  /** Absolute. */
+  readonly artifact_roots: readonly string[];
+  readonly auto_approve: boolean;
+  readonly approve: 'register' | 'call';
 }
 
 /** Absolute paths of what odek keeps on disk. Nothing is created by loading. */
@@ -157,6 +183,8 @@ export interface ResolvedConfig {
   readonly network: {
     /** `host:port` targets that guarded requests may reach although they are private. */
     readonly allow_hosts: readonly string[];
+    /** `http://host:port`, or `none`. */
+    readonly proxy?: string;
   };
   readonly web_search: {
     /** Absent: there is no search. */
@@ -166,6 +194,8 @@ export interface ResolvedConfig {
     readonly max_results: number;
     readonly timeout_seconds: number;
   };
+  /** By name, resolved over the operator's and the project's file. */
+  readonly mcp_servers: Readonly<Record<string, McpServerConfig>>;
   readonly state: StatePaths;
   /** Every secret value known, for the redactor. Never printed, never serialised. */
   readonly secrets: readonly string[];

@@ -1,3 +1,4 @@
+import { applyServers } from '../config/apply-servers.ts';
 import { assemble } from '../config/assemble.ts';
 import { readLayer } from '../config/layer.ts';
 import { lay, startWithDefaults } from '../config/merge.ts';
@@ -26,5 +27,14 @@ export function embeddedConfig(
   const merged = startWithDefaults();
   lay(merged, entries, 'global', 'createAgent', warn);
   const state = statePaths({ ODEK_HOME: place.stateDir }, place.workspace);
+  const told = { configFile: 'createAgent', projectFile: 'createAgent' };
+  applyServers(merged, {
+    operator: entries,
+    project: [],
+    state: told,
+    lookup: () => undefined,
+    secret: (value) => secrets.push(value),
+    warn,
+  });
   return assemble({ values: merged.values, state, secrets, warnings: [] });
 }

@@ -1,0 +1,34 @@
+import type { Entry } from './layer.ts';
+import { type McpServerEntry, type McpServersInput, resolveMcpServers } from './mcp-servers.ts';
+import { isServer, type Merged, SERVERS } from './merge.ts';
+import type { ConfigValue, StatePaths } from './types.ts';
+
+/** What the two files say, and what is needed to read it. */
+export interface ServerLayers extends Pick<McpServersInput, 'lookup' | 'secret' | 'warn'> {
+  readonly operator: readonly Entry[];
+  readonly project: readonly Entry[];
+  readonly state: Pick<StatePaths, 'configFile' | 'projectFile'>;
+}
+
+/** Puts the servers that count in place of what the files say, each whole from one of them. */
+export function applyServers({ values, sources }: Merged, { operator, project, state, ...reading }: ServerLayers): void {
+  for (const key of [...values.keys()].filter((each) => isServer({ key: each }))) {
+    values.delete(key);
+    sources.delete(key);
+  }
+  const servers = resolveMcpServers({
+    operator: serversOf(operator),
+    project: serversOf(project),
+    operatorFile: state.configFile,
+    projectFile: state.projectFile,
+    ...reading,
+  });
+  for (const [name, server] of Object.entries(servers)) {
+    values.set(`${SERVERS}${name}`, server as unknown as ConfigValue);
+    sources.set(`${SERVERS}${name}`, server.origin === 'operator' ? 'global' : 'project');
+  }
+}
+
+function serversOf(entries: readonly Entry[]): readonly McpServerEntry[] {
+  return entries.filter(isServer).map(({ key, value }) => ({ name: key.slice(SERVERS.length), value: value as McpServerEntry['value'] }));
+}
