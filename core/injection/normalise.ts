@@ -1,0 +1,35 @@
+/** The text as a model reads it: what hides words from a plain search is taken away before the rules look. */
+
+/** Each Latin letter, and the letters of other scripts that look like it. Compatibility forms are folded by NFKC before. */
+const GROUPS =
+  'AАΑ BВΒ CС EЕΕ HНΗ IІΙ JЈ KКΚ MМΜ NΝ OОΟ PРΡ SЅ TТΤ XХΧ YУΥ ZΖ aаαɑ bвβ cсϲ dԁ ' +
+  'eеҽεᴇ gɡց hһհ iіїιıɪ jј kкκ lӏ mм nпηɴո oоοᴏօ pрρ qԛ rʀ sѕꜱ tтτ uцυս vѵν wԝω xхχ yуγ';
+const LOOKALIKES = new Map(GROUPS.split(' ').flatMap(([latin = '', ...others]) => others.map((letter) => [letter, latin] as const)));
+
+const ASCII_ONLY = /^\p{ASCII}*$/u;
+const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'gu');
+const UNSEEN =
+  /[\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e0fff}]/gu;
+/** Marks at the beginning of a line of a comment, a quotation or a list. */
+const LINE_MARKS = /[\r\n]+[ \t]*(?:\/\/+|#+|\*+|>+|--+|\|)?[ \t]*/g;
+const SPACES = /[\s\p{Cc}]+/gu;
+const EMPHASIS = /[*`]+/g;
+/** Letters set apart, one by one: `i g n o r e`. */
+const SPACED = /(?<![\p{L}\p{N}])\p{L}(?:[ ._-]\p{L}){5,40}(?![\p{L}\p{N}])/gu;
+
+/** Without what no eye sees. */
+export function withoutUnseen(text: string): string {
+  return ASCII_ONLY.test(text) ? text : text.replace(UNSEEN, '');
+}
+
+/** One line, single spaces, without comment and emphasis marks; letters that were set apart are joined. */
+export function flattened(text: string): string {
+  const line = text.replace(LINE_MARKS, ' ').replace(EMPHASIS, '').replace(SPACES, ' ');
+  return line.replace(SPACED, (word) => word.replaceAll(/[ ._-]/g, ''));
+}
+
+/** Letters that look like Latin ones, as those. The same text when there is none. */
+export function folded(text: string): string {
+  if (ASCII_ONLY.test(text)) return text;
+  return text.normalize('NFKC').replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter) ?? letter);
+}
