@@ -102,7 +102,7 @@ export interface ScheduledJob {
  * - A new job begins at `now`; a change of line or zone, or turning it on again, moves its cursor to `now`; any other change leaves it.
  * - At most 500 jobs: one more is refused with `too_many_jobs`.
  * - `remove` takes the job and leaves its fires; false: there was none.
- * - `prune` removes final fires and settled deliveries that ended before an instant, but never the newest fire of a job.
+ * - `prune` removes final fires and settled deliveries that ended before an instant, but never the newest fire of a job that is there.
  */
 export interface ScheduleStore {
   put(job: ScheduleJob, now: number): Promise<ScheduledJob>;
@@ -180,7 +180,7 @@ export interface FireQuery {
  * What became of due instants.
  *
  * Contract (the `fire-ledger` suite):
- * - `advance` stores records, claim and cursor together; it gives undefined, and stores nothing, when revision or cursor are not those of the decision.
+ * - `advance` stores records, claim and cursor together; it gives undefined, and stores nothing, when revision or cursor are not those of the decision, or a run of the job is under way that it would run beside.
  * - `advance` of a lease that another took rejects with `lease_lost` and stores nothing.
  * - `claim` gives one fire to one process: an instant asked for by hand, or a queued one; undefined when a run of the job is under way.
  * - `start` and `finish` of a claim that was taken over, or has an end, reject with `claim_lost` and change nothing.

@@ -1,11 +1,16 @@
 import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { Ids } from '../../ports/ids.ts';
+import type { DeliveryOutbox, FireLedger, SchedulerLeases, ScheduleStore } from '../../ports/schedule.ts';
 import type { SessionStore } from '../../ports/session.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import { openApprovals } from './approvals.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
 import { ownIdentity } from './process-identity.ts';
 import { checkDatabase, type StoreReport } from './report.ts';
+import { openFires } from './schedule/fires.ts';
+import { openJobs } from './schedule/jobs.ts';
+import { openSchedulerLeases } from './schedule/leases.ts';
+import { openOutbox } from './schedule/outbox.ts';
 import { openSessions } from './sessions.ts';
 import { openUsage } from './usage.ts';
 
@@ -17,6 +22,14 @@ export interface StoreOptions extends DatabaseOptions {
   readonly ids: Ids;
 }
 
+/** The scheduler's part of the store. */
+export interface Schedules {
+  readonly jobs: ScheduleStore;
+  readonly fires: FireLedger;
+  readonly leases: SchedulerLeases;
+  readonly outbox: DeliveryOutbox;
+}
+
 /** Everything odek keeps in `odek.db`. */
 export interface Store {
   readonly sessions: SessionStore;
@@ -24,6 +37,7 @@ export interface Store {
   readonly usage: UsageStore;
   /** Questions to a person, answered by this process or another. */
   readonly approvals: ApprovalStore;
+  readonly schedules: Schedules;
   /** Reads the whole file and reports what is wrong with it. */
   check(): Promise<StoreReport>;
   /** Gives up the sessions still held, then the file. Idempotent. */
@@ -40,12 +54,19 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const db = await openDatabase(options);
   const self = ownIdentity();
   const owner = { ...self, surface: options.surface, nonce: () => options.ids.hex(8) };
+  const runner = { ...self, token: () => options.ids.hex(16) };
   const { store, releaseAll } = openSessions(db, owner, options.clock);
   let open = true;
   return {
     sessions: store,
     usage: openUsage(db),
     approvals: openApprovals(db, self, options.clock),
+    schedules: {
+      jobs: openJobs(db),
+      fires: openFires(db, runner, options.clock),
+      leases: openSchedulerLeases(db, runner, options.clock),
+      outbox: openOutbox(db, runner),
+    },
     check: async () => checkDatabase(db),
     async close() {
       if (!open) return;

@@ -95,4 +95,67 @@ CREATE TABLE approvals (
 );
 `;
 
-export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS];
+/**
+ * The scheduler: jobs, one row for each due instant, the one lease, and results on their way out. Fires
+ * outlive their job, deliveries outlive both.
+ */
+const SCHEDULES = `
+CREATE TABLE schedule_jobs (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  json TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  cursor INTEGER NOT NULL
+);
+CREATE TABLE schedule_fires (
+  job TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  manual INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT,
+  session_id TEXT,
+  run_id TEXT,
+  started_at INTEGER,
+  ended_at INTEGER,
+  outcome TEXT,
+  result TEXT,
+  tokens INTEGER,
+  owner_pid INTEGER,
+  owner_start TEXT,
+  token TEXT,
+  deadline INTEGER,
+  PRIMARY KEY (job, due_at, manual)
+) WITHOUT ROWID;
+CREATE INDEX schedule_fires_open ON schedule_fires (due_at) WHERE state IN ('claimed', 'queued', 'running');
+CREATE TABLE schedule_lease (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  fence INTEGER NOT NULL,
+  pid INTEGER,
+  start TEXT,
+  token TEXT,
+  surface TEXT,
+  since INTEGER,
+  beat INTEGER
+);
+CREATE TABLE schedule_deliveries (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  job TEXT NOT NULL,
+  job_name TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  session_id TEXT,
+  target TEXT NOT NULL,
+  text TEXT NOT NULL,
+  state TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  maybe_repeat INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT,
+  created_at INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  owner_pid INTEGER,
+  owner_start TEXT
+);
+CREATE INDEX schedule_deliveries_open ON schedule_deliveries (next_at) WHERE state IN ('pending', 'sending');
+`;
+
+export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES];
