@@ -9,6 +9,7 @@ import { offeredPlugins } from './built-ins.ts';
 import { createCatalogue } from './catalogue.ts';
 import { announced } from './clarify.ts';
 import { createConfigView } from './config-view.ts';
+import { guardedProxy } from './network.ts';
 import { outsideAdapters } from './outside.ts';
 import { firstPartyOf, isPlanning, openPlanDesk, PLAN_TOOL } from './planning.ts';
 import { createProvider } from './provider.ts';
@@ -65,7 +66,7 @@ export const worldModule = new ContainerModule((options) => {
     TOKENS.guardedHttp,
     async (environment) => {
       const { createHttpClient } = await import('../adapters/http/index.ts');
-      return createHttpClient({ mode: 'guarded', allowHosts: environment.config.network.allow_hosts });
+      return createHttpClient({ mode: 'guarded', allowHosts: environment.config.network.allow_hosts, ...guardedProxy(environment) });
     },
     [TOKENS.environment],
   );
@@ -104,7 +105,7 @@ export const agentModule = new ContainerModule((options) => {
     TOKENS.services,
     async (policy, { config }, plan, jobs, registry, fs, process, http, store, clock, ids, edges) => {
       const { createSessionSearch } = await import('../adapters/session-search/store.ts');
-      const searchEngine = await openSearchEngine(config.web_search);
+      const searchEngine = await openSearchEngine(config);
       const person = policy.tools.includes('clarify') ? edges.clarifier : undefined;
       return {
         fs,

@@ -10,6 +10,7 @@ import type { LlmProvider } from '../ports/llm.ts';
 import type { LoadedAdapters } from './adapters.ts';
 import type { Edges, HostEnvironment } from './environment.ts';
 import { withWindows } from './model-windows.ts';
+import { endpointProxy } from './network.ts';
 
 const MAX_RESPONSE_BYTES = 50 * 1024 * 1024;
 
@@ -17,11 +18,9 @@ const MAX_RESPONSE_BYTES = 50 * 1024 * 1024;
 export type ProviderEnvironment = Pick<HostEnvironment, 'config' | 'selection' | 'replayFile' | 'recordFile'>;
 
 /** The client that reaches the configured endpoint and nothing else (DECISIONS 13). */
-function endpointClient({ selection }: ProviderEnvironment) {
-  return createHttpClient({
-    mode: 'operator',
-    allowHosts: selection.base_url === undefined ? [] : [hostPort(new URL(selection.base_url))],
-  });
+function endpointClient({ config, selection }: ProviderEnvironment) {
+  const url = selection.base_url === undefined ? null : new URL(selection.base_url);
+  return createHttpClient({ mode: 'operator', allowHosts: url === null ? [] : [hostPort(url)], ...endpointProxy(config, url) });
 }
 
 /** The options object of odek's own formats. */

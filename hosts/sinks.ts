@@ -9,6 +9,7 @@ import type { EventSink } from '../ports/event-sink.ts';
 import type { HttpClient } from '../ports/http.ts';
 import type { DefinitionOf, LoadedAdapters } from './adapters.ts';
 import type { Edges, HostEnvironment } from './environment.ts';
+import { endpointProxy } from './network.ts';
 
 const QUEUE_LIMIT = 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -17,12 +18,13 @@ const CLOSE_TIMEOUT_MS = 2_000;
 async function openTelemetry(
   own: DefinitionOf<'event-sink'>,
   options: Readonly<Record<string, unknown>>,
-  { selection }: HostEnvironment,
+  { config, selection }: HostEnvironment,
   services: AdapterServices,
 ): Promise<EventSink> {
   const { createHttpClient, hostPort } = await import('../adapters/http/index.ts');
   const url = URL.parse(String(options.endpoint));
-  const http = createHttpClient({ mode: 'operator', allowHosts: url === null || url.host === '' ? [] : [hostPort(url)] });
+  const allowHosts = url === null || url.host === '' ? [] : [hostPort(url)];
+  const http = createHttpClient({ mode: 'operator', allowHosts, ...endpointProxy(config, url) });
   const { odekVersion } = await import('./cli/version.ts');
   const sink = await own.create({ provider: selection.id, version: odekVersion(), ...options }, { ...services, http });
   return { ...sink, close: () => sink.close().finally(() => http.close()) };

@@ -38,6 +38,7 @@ export type HttpErrorCode =
   | 'invalid_url'
   | 'invalid_request'
   | 'host_refused'
+  | 'proxy_refused'
   | 'dns_failure'
   | 'connection_refused'
   | 'connection_reset'

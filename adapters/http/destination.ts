@@ -1,8 +1,7 @@
 import type { LookupAddress } from 'node:dns';
-import { isIP } from 'node:net';
 import { ConfigError } from '../../ports/errors.ts';
 import { HttpError } from '../../ports/http.ts';
-import { isPublicAddress } from './addresses.ts';
+import { isInternalHost, isPublicAddress } from '../../ports/public-address.ts';
 
 /** Resolves a name to all its addresses; rejects like `dns.promises.lookup`. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -32,14 +31,21 @@ export function operatorRule(allowHosts: readonly string[], resolve: Resolve): D
   };
 }
 
+/** Ports of services that take lines of text for commands: what a page asks there could be one. */
+const FOREIGN_PORTS: ReadonlySet<string> = new Set(
+  '1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3306 3389 3659 4045 4190 5060 5061 5432 6000 6379 6566 6665 6666 6667 6668 6669 6679 6697 9200 11211 27017'.split(
+    ' ',
+  ),
+);
+
 /** Public addresses, and the listed hosts on any network. Every address of a name must be public. */
 export function guardedRule(allowHosts: readonly string[], resolve: Resolve): DestinationRule {
   const allowed = parseAllowHosts(allowHosts);
   return (url) => {
     const host = hostPort(url);
     if (allowed.has(host)) return { host, resolve };
-    const literal = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) !== 0 && !isPublicAddress(literal)) throw refused(host, 'is not a public address');
+    if (isInternalHost(url.hostname)) throw refused(host, 'is not a public address');
+    if (FOREIGN_PORTS.has(url.port)) throw refused(host, 'is not asked: the port belongs to a service that is no web server');
     return { host, resolve: async (hostname) => publicOnly(host, await resolve(hostname)) };
   };
 }

@@ -1,7 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup as dnsLookup } from 'node:dns/promises';
-import type { Agent, ClientRequest, RequestOptions } from 'node:http';
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import type { ClientRequest } from 'node:http';
 import { CancelledError } from '../../ports/errors.ts';
 import type { HttpClient, HttpRequest } from '../../ports/http.ts';
 import { HttpError } from '../../ports/http.ts';
@@ -9,25 +8,36 @@ import type { Destination, Resolve } from './destination.ts';
 import { guardedRule, operatorRule } from './destination.ts';
 import { toHttpError } from './errors.ts';
 import { awaitResponse } from './exchange.ts';
+import { type Connect, createLines, type LineOptions, type Open } from './lines.ts';
 
 export { hostPort } from './destination.ts';
+export { proxyVariable } from './proxy-variable.ts';
 
 interface SharedOptions {
   /** `host:port` entries, IPv6 in brackets. `operator`: all that can be reached. `guarded`: exempt from the address check. */
   readonly allowHosts?: readonly string[];
   /** Replaces the system's resolver. */
   readonly resolve?: Resolve;
+  /** Replaces the system's way to open a connection; gets the address that was checked. */
+  readonly connect?: Connect;
   /** PEM certificates trusted beside the system's. */
   readonly certificates?: string;
+  /**
+   * The operator's proxy, `http://[user:password@]host:port`. In operator mode it is given names. In guarded
+   * mode it is told to connect to the address that was checked, and resolves nothing.
+   */
+  readonly proxy?: string;
 }
 
-/** A proxy exists in operator mode only: it resolves names itself, so that the address check would see nothing. */
 export type HttpClientOptions =
-  | (SharedOptions & { readonly mode: 'operator'; readonly proxy?: string })
-  | (SharedOptions & { readonly mode: 'guarded'; readonly proxy?: never });
+  | (SharedOptions & { readonly mode: 'operator' })
+  | (SharedOptions & {
+      readonly mode: 'guarded';
+      /** Name of an environment variable that names a proxy: unless the operator configured one, every request is refused. */
+      readonly environmentProxy?: string;
+    });
 
 const MAX_HEADER_BYTES = 64 * 1024;
-const AGENT_OPTIONS = { keepAlive: true, scheduling: 'lifo', maxSockets: 64, maxFreeSockets: 8 } as const;
 /** Framing belongs to the client; a caller that sets these could smuggle a second request. */
 const OWN_HEADERS = new Set(['connection', 'content-length', 'expect', 'host', 'keep-alive', 'transfer-encoding', 'upgrade']);
 /** Pieces of a body that are not joined. */
@@ -43,7 +53,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const resolve = options.resolve ?? resolveAll;
   const allowHosts = options.allowHosts ?? [];
   const rule = options.mode === 'operator' ? operatorRule(allowHosts, resolve) : guardedRule(allowHosts, resolve);
-  const lines = createLines(options);
+  const lines = createLines(lineOptions(options));
+  const refusal = refusalOf(options);
   let closed = false;
   return {
     async request(request, signal) {
@@ -51,6 +62,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (closed) throw new HttpError('network', 'the HTTP client is closed');
       const url = parseUrl(request);
       const destination = rule(url);
+      if (refusal !== undefined) throw new HttpError('proxy_refused', refusal, { value: destination.host });
       const headers = checkHeaders(request);
       const open = await lines(url);
       if (signal.aborted) throw new CancelledError();
@@ -66,56 +78,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-/** Starts a request on the right agent. */
-type Open = (options: RequestOptions) => ClientRequest;
-
-interface Lines {
-  (url: URL): Promise<Open>;
-  close(): void;
+function lineOptions({ mode, proxy, connect, certificates }: HttpClientOptions): LineOptions {
+  const kind = mode === 'guarded' ? 'pinned' : 'forward';
+  return { via: proxy === undefined ? { kind: 'direct' } : { kind, proxy }, connect, certificates };
 }
 
-/** The two agents; TLS and proxy code is loaded when first needed, as it costs a third of a start. */
-function createLines(options: HttpClientOptions): Lines {
-  const agents: Agent[] = [new HttpAgent(AGENT_OPTIONS)];
-  let secure: Promise<Open> | undefined;
-  const openSecure = async (): Promise<Open> => {
-    const { Agent: HttpsAgent, request } = await import('node:https');
-    const tls = options.certificates === undefined ? AGENT_OPTIONS : { ...AGENT_OPTIONS, ca: await trustedWith(options.certificates) };
-    let agent: Agent;
-    if (options.proxy === undefined) agent = new HttpsAgent(tls);
-    else {
-      const proxy = await import('./proxy.ts');
-      agent = proxy.createTunnelAgent(proxy.parseProxy(options.proxy), tls);
-    }
-    agents.push(agent);
-    return (target) => request({ ...target, agent });
-  };
-  const openPlain = async (url: URL): Promise<Open> => {
-    const agent = agents[0] as Agent;
-    if (options.proxy === undefined) return (target) => httpRequest({ ...target, agent });
-    const { parseProxy, proxyHeaders } = await import('./proxy.ts');
-    const proxy = parseProxy(options.proxy);
-    return (target) =>
-      httpRequest({
-        ...target,
-        agent,
-        host: proxy.hostname,
-        port: proxy.port || 80,
-        path: url.href,
-        headers: { ...(target.headers as Record<string, string>), host: url.host, ...proxyHeaders(proxy) },
-      });
-  };
-  const lines = (url: URL): Promise<Open> => {
-    if (url.protocol === 'http:') return openPlain(url);
-    secure ??= openSecure();
-    return secure;
-  };
-  return Object.assign(lines, { close: () => agents.forEach((agent) => void agent.destroy()) });
-}
-
-async function trustedWith(certificates: string): Promise<string[]> {
-  const { rootCertificates } = await import('node:tls');
-  return [...rootCertificates, certificates];
+/** Going past a proxy that the environment demands, or through one that nobody chose for this, are both wrong. */
+function refusalOf(options: HttpClientOptions): string | undefined {
+  if (options.mode === 'operator' || options.environmentProxy === undefined || options.proxy !== undefined) return undefined;
+  return `nothing was sent: the environment variable ${options.environmentProxy} names a proxy, and tools use none that the operator did not configure; ways out: unset it, or set network.proxy to an http://host:port address, or to "none" to connect directly`;
 }
 
 interface Start {

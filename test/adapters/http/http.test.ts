@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../adapters/http/addresses.ts';
 import { createHttpClient, hostPort } from '../../../adapters/http/index.ts';
 import type { HttpClient, HttpRequest } from '../../../ports/http.ts';
 
@@ -227,10 +226,5 @@ describe('the guarded mode', () => {
       throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
     };
     await expect(fetchText(client({ mode: 'guarded', resolve }), 'http://name.example/')).rejects.toMatchObject({ code: 'dns_failure' });
-  });
-
-  it('takes public addresses for public', () => {
-    expect(['8.8.8.8', '93.184.216.34', '2606:4700::1111'].every(isPublicAddress)).toBe(true);
-    expect(['', 'name', '255.255.255.255', '2001:db8::1', 'ff02::1', '::'].some(isPublicAddress)).toBe(false);
   });
 });

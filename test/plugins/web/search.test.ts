@@ -9,7 +9,7 @@ import { callTool, client, serve, toolOf } from './fixture.ts';
 const DEFAULTS = { categories: '', language: '', max_results: 10, timeout_seconds: 15 };
 
 async function engineAt(base_url: string, more: Partial<typeof DEFAULTS> = {}): Promise<SearchEngine> {
-  const engine = await openSearchEngine({ ...DEFAULTS, base_url, ...more });
+  const engine = await openSearchEngine({ network: { allow_hosts: [] }, web_search: { ...DEFAULTS, base_url, ...more } });
   if (engine === undefined) throw new Error('no engine');
   return engine;
 }
@@ -29,7 +29,7 @@ const answering =
 
 describe('web_search', () => {
   it('is there only where a search engine is configured', async () => {
-    expect(await openSearchEngine(DEFAULTS)).toBeUndefined();
+    expect(await openSearchEngine({ network: { allow_hosts: [] }, web_search: DEFAULTS })).toBeUndefined();
     expect(offeredPlugins({})).not.toContain('web-search');
     expect(offeredPlugins({ searchEngine: await engineAt('http://127.0.0.1:9') })).toContain('web-search');
   });
