@@ -8,8 +8,7 @@ const LOOKALIKES = new Map(GROUPS.split(' ').flatMap(([latin = '', ...others]) =
 
 const ASCII_ONLY = /^\p{ASCII}*$/u;
 const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'gu');
-const UNSEEN =
-  /[\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e0fff}]/gu;
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
 /** Marks at the beginning of a line of a comment, a quotation or a list. */
 const LINE_MARKS = /[\r\n]+[ \t]*(?:\/\/+|#+|\*+|>+|--+|\|)?[ \t]*/g;
 const SPACES = /[\s\p{Cc}]+/gu;
