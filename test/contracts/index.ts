@@ -25,6 +25,8 @@ export type { JobCommands, JobPlace, JobRunnerHarness } from './job-runner.suite
 export { jobRunnerSuite } from './job-runner.suite.ts';
 export type { LlmProviderHarness, LlmScenario, LlmSubject } from './llm-provider.suite.ts';
 export { llmProviderSuite, SCENARIO_ANSWERS } from './llm-provider.suite.ts';
+export type { ApprovalPlace, McpApprovalStoreHarness } from './mcp-approval-store.suite.ts';
+export { mcpApprovalStoreSuite } from './mcp-approval-store.suite.ts';
 export type { PlanControlHarness } from './plan-control.suite.ts';
 export { planControlSuite } from './plan-control.suite.ts';
 export type { PluginHarness } from './plugin.suite.ts';
