@@ -158,4 +158,24 @@ CREATE TABLE schedule_deliveries (
 CREATE INDEX schedule_deliveries_open ON schedule_deliveries (next_at) WHERE state IN ('pending', 'sending');
 `;
 
-export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES];
+/** What untrusted content each session took in, and what each of its turns did then. Goes with its session. */
+const AUDIT = `
+CREATE TABLE audit_ingests (
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL,
+  turn INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  at INTEGER NOT NULL
+);
+CREATE INDEX audit_ingests_of ON audit_ingests (session, id);
+CREATE TABLE audit_turns (
+  session INTEGER NOT NULL,
+  turn INTEGER NOT NULL,
+  suspicious INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (session, turn)
+) WITHOUT ROWID;
+`;
+
+export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES, AUDIT];
