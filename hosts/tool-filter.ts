@@ -11,9 +11,15 @@ export function filterTools(registry: ToolRegistry, filter: ToolFilter): ToolReg
   if (filter.enabled === undefined && filter.disabled.length === 0) return registry;
   const enabled = filter.enabled && new Set(filter.enabled);
   const disabled = new Set(filter.disabled);
-  const wanted = (name: string): boolean => (!enabled || enabled.has(name)) && !disabled.has(name);
+  // A tool with a long name has two: the whole one and the one that models are told.
+  const wanted = (...names: readonly string[]): boolean =>
+    (!enabled || names.some((name) => enabled.has(name))) && !names.some((name) => disabled.has(name));
   return {
     ...registry,
+    registerMcp: (tool) => {
+      const { spec, mark } = tool;
+      return wanted(spec.name, `${mark.server}__${mark.tool}`) ? registry.registerMcp(tool) : () => {};
+    },
     registrar: (owner) => {
       const registrar = registry.registrar(owner);
       return { register: (tool) => (wanted(tool.name) ? registrar.register(tool) : () => {}) };

@@ -44,6 +44,7 @@ export function judgeReady(scope: CallScope, ready: ReadyCall): Promise<Judgemen
     fs: scope.deps.fs,
     policy: scope.settings.danger,
     shell: shellContext(scope),
+    mcp: ready.tool.mcp,
   });
 }
 

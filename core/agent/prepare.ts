@@ -46,9 +46,15 @@ function describeIssues(issues: readonly SchemaIssue[]): string {
   return issues.map((issue) => `- ${issue.path === '' ? '(arguments)' : issue.path}: ${issue.message}`).join('\n');
 }
 
+/** The tool of an MCP server keeps its own schema: the model's is a simpler one. What nothing here can check is still an object. */
+async function issuesOf({ spec, mcp }: RegisteredTool, input: unknown, deps: PrepareDeps): Promise<readonly SchemaIssue[]> {
+  if (mcp === undefined) return (await deps.validator.compile(spec.parameters))(input);
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return [{ path: '', message: 'must be a JSON object' }];
+  return mcp.check?.(input) ?? [];
+}
+
 async function validate(tool: RegisteredTool, input: unknown, deps: PrepareDeps): Promise<string | undefined> {
-  const check = await deps.validator.compile(tool.spec.parameters);
-  const issues = check(input);
+  const issues = await issuesOf(tool, input, deps);
   if (issues.length === 0) return undefined;
   return `error: invalid arguments for tool "${tool.spec.name}":\n${describeIssues(issues)}\nCorrect these and call the tool again.`;
 }

@@ -3,6 +3,7 @@ import type { ArgsSummary } from '../../ports/event.ts';
 import type { FileSystem } from '../../ports/file-system.ts';
 import type { ToolEffects, ToolSpec } from '../../ports/plugin.ts';
 import type { LineVerdict, ShellContext } from '../danger/judge-line.ts';
+import type { McpMark } from '../mcp/tool.ts';
 import { actionOf, decidingClass, isExplicitlyAllowed, ranked } from './actions.ts';
 import { type Finding, judgeRead, judgeWrite } from './path-rules.ts';
 
@@ -17,10 +18,14 @@ export interface Judgement {
   readonly resource: string;
   /** Why the call has its class, or why it is refused. */
   readonly reason: string;
+  /** What was found about everything the call touches; the same call in a changed world has others. */
+  readonly findings: readonly string[];
   /** Refused by a rule that no policy and no person changes. */
   readonly refused: boolean;
   /** The operator's own words, not a built-in default, allow it. */
   readonly explicit: boolean;
+  /** A person is asked about this very call, whatever they trust and whatever the rule is where nobody can be asked. */
+  readonly everyCall?: boolean;
   readonly summary: ArgsSummary;
 }
 
@@ -30,6 +35,8 @@ export interface JudgeRequest {
   readonly input: unknown;
   readonly fs: FileSystem;
   readonly policy: DangerPolicy;
+  /** Set for the tool of an MCP server: whether its registration is its approval, or each call asks. */
+  readonly mcp?: Pick<McpMark, 'approve'> | undefined;
   /** How command lines are read; absent: every command is `unknown`. */
   readonly shell?: ShellContext | undefined;
 }
@@ -43,7 +50,8 @@ const MAX_SHOWN_INPUT = 2000;
  * nothing outside the run is allowed or denied, never asked about. Never rejects: what cannot be judged
  * is `unknown`, and a path that cannot be resolved is refused.
  */
-export async function judgeCall({ tool, input, fs, policy, shell }: JudgeRequest): Promise<Judgement> {
+export async function judgeCall({ tool, input, fs, policy, shell, mcp }: JudgeRequest): Promise<Judgement> {
+  if (mcp !== undefined) return judgeMcp(tool, input, policy, mcp.approve);
   const effects = effectsOf(tool, input);
   if (!effects) return concluded(unjudged(tool, input), policy);
   const line = effects.command === undefined ? undefined : await lineVerdict(effects.command, fs, shell, policy);
@@ -53,6 +61,17 @@ export async function judgeCall({ tool, input, fs, policy, shell }: JudgeRequest
   const refusal = findings.find((finding) => finding.refused);
   if (refusal) return verdict(facts, policy, { action: 'deny', class: refusal.class, reason: refusal.reason, refused: true });
   return line === undefined ? concluded(facts, policy) : underLists(line, facts, policy);
+}
+
+/**
+ * A tool of an MCP server says nothing about what it touches, and was let in by a person all the same.
+ * That is its approval, except where the operator's own `dangerous.action` denies what is unknown.
+ */
+function judgeMcp(tool: ToolSpec, input: unknown, policy: DangerPolicy, approve: McpMark['approve']): Judgement {
+  const judged = concluded(unjudged(tool, input), policy);
+  if (policy.action === 'deny' && judged.action === 'deny') return { ...judged, reason: 'dangerous.action is "deny"' };
+  if (approve === 'register') return { ...judged, action: 'allow', reason: 'its registration was approved', explicit: true };
+  return { ...judged, action: 'prompt', reason: 'its server is set to approve: "call"', explicit: false, everyCall: true };
 }
 
 interface Facts {
@@ -94,6 +113,7 @@ function verdict(facts: Facts, policy: DangerPolicy, fixed: Partial<Judgement>):
     action: isPointless ? 'allow' : action,
     resource: facts.resource,
     reason,
+    findings: facts.findings.map((finding) => `${finding.class}: ${finding.reason}`),
     refused: false,
     ...fixed,
     explicit: !fixed.refused && classes.every((each) => each === 'safe' || isExplicitlyAllowed(each, policy)),

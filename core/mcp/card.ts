@@ -47,7 +47,8 @@ function schemaLine({ digest }: CheckedTool): string {
 function changeLines(tool: CheckedTool, before: McpToolApproval | undefined): readonly string[] {
   if (before === undefined || before.digest.sha256 === tool.digest.sha256) return [];
   const since = `changed since it was approved on ${displayText(before.approvedAt, 40)}:`;
-  if (before.definition === undefined) return [`${since} the approved definition was too large to keep; its schema had ${before.digest.schemaBytes} bytes`];
+  if (before.definition === undefined)
+    return [`${since} the approved definition was too large to keep; its schema had ${before.digest.schemaBytes} bytes`];
   return [since, ...definitionChanges(before.definition, tool.definition)];
 }
 

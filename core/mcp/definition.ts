@@ -109,10 +109,13 @@ async function checkOne(name: McpToolName, definition: McpToolDefinition, deps: 
     throw refusal(`its schema has ${digest.schemaBytes} bytes, the limit is ${MAX_SCHEMA_BYTES}`, limit);
   }
   const injected = injectedText(inputSchema);
-  if (injected !== undefined) throw refusal(`its schema has text that reads like orders to the model (${injected.rule}: ${injected.excerpt})`);
+  if (injected !== undefined)
+    throw refusal(`its schema has text that reads like orders to the model (${injected.rule}: ${injected.excerpt})`);
   const parameters = modelParameters(inputSchema);
   if (JSON.stringify(parameters).length > MAX_MODEL_SCHEMA_CHARS) {
-    throw refusal(`its schema has more than ${MAX_MODEL_SCHEMA_CHARS} characters without its references`, { limit: MAX_MODEL_SCHEMA_CHARS });
+    throw refusal(`its schema has more than ${MAX_MODEL_SCHEMA_CHARS} characters without its references`, {
+      limit: MAX_MODEL_SCHEMA_CHARS,
+    });
   }
   const notes: string[] = [];
   const checkInput = await inputCheck(inputSchema, deps, notes);

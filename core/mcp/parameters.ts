@@ -227,5 +227,7 @@ function asList(value: unknown): readonly unknown[] {
 }
 
 function asNodes(value: unknown): readonly Node[] {
-  return asList(value).flatMap((each) => asNode(each) ?? []);
+  return asList(value)
+    .map(asNode)
+    .filter((each) => each !== undefined);
 }

@@ -1,5 +1,6 @@
 import type { ToolDefinition } from '../../ports/llm.ts';
 import { type Disposer, PluginError, type ToolRegistrar, type ToolSpec } from '../../ports/plugin.ts';
+import type { McpMark, McpTool } from '../mcp/tool.ts';
 
 /** A tool together with who registered it. */
 export interface RegisteredTool {
@@ -8,12 +9,18 @@ export interface RegisteredTool {
   readonly spec: ToolSpec;
   /** Absolute path of the owner's own folder; may not exist yet. */
   readonly dataDir: string;
+  /** It is the tool of an MCP server. Only {@link ToolRegistry.registerMcp} sets this, which no plugin reaches. */
+  readonly mcp?: McpMark;
 }
 
 /** All tools of one host. `list` and `definitions` are in name order and keep their identity until something changes. */
 export interface ToolRegistry {
   /** What `owner` registers through. */
   registrar(owner: string): ToolRegistrar;
+  /** Registers a tool of an MCP server under its own kind of name, `<server>__<tool>`. Throws {@link PluginError} as a registrar does. */
+  registerMcp(tool: McpTool): Disposer;
+  /** Who has a name or may have it: `the plugin files`, …; undefined when it is free. */
+  holderOf(name: string): string | undefined;
   get(name: string): RegisteredTool | undefined;
   list(): readonly RegisteredTool[];
   /** What a model is told, cached so that a provider may reuse what it derived. */
@@ -31,6 +38,7 @@ export interface ToolRegistryOptions {
 
 export const MAX_TOOL_NAME = 64;
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const SEPARATOR = '__';
 const SHOWN_NAME = 80;
 
 /** Makes an empty registry. Its registrars throw {@link PluginError} for a bad or taken name and for a malformed tool. */
@@ -48,8 +56,8 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
     for (const listener of listeners) listener();
   };
 
-  const register = (owner: string, spec: ToolSpec): Disposer => {
-    checkTool(owner, spec);
+  const register = (owner: string, spec: ToolSpec, mcp?: McpMark): Disposer => {
+    checkTool(owner, spec, mcp !== undefined);
     const keeper = options.reserved !== undefined && Object.hasOwn(options.reserved, spec.name) ? options.reserved[spec.name] : owner;
     if (keeper !== owner) {
       throw new PluginError('tool_name_taken', `${owner}: tool name "${spec.name}" is reserved for ${keeper}`, { value: spec.name });
@@ -60,7 +68,7 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
         value: spec.name,
       });
     }
-    const entry: RegisteredTool = { owner, spec, dataDir: dataDirOf(owner) };
+    const entry: RegisteredTool = { owner, spec, dataDir: dataDirOf(owner), ...(mcp && { mcp }) };
     tools.set(spec.name, entry);
     forget();
     return () => {
@@ -77,6 +85,12 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
 
   return {
     registrar: (owner) => ({ register: (spec) => register(owner, spec) }),
+    registerMcp: ({ spec, mark }) => register(`mcp-${mark.server}`, spec, mark),
+    holderOf(name) {
+      const keeper = options.reserved !== undefined && Object.hasOwn(options.reserved, name) ? options.reserved[name] : undefined;
+      const holder = tools.get(name)?.owner ?? keeper;
+      return holder === undefined ? undefined : holderText(tools.get(name), holder);
+    },
     get: (name) => tools.get(name),
     list,
     definitions() {
@@ -92,13 +106,18 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
   };
 }
 
-function checkTool(owner: string, spec: ToolSpec): void {
+function holderText(tool: RegisteredTool | undefined, owner: string): string {
+  return tool?.mcp === undefined ? `the plugin "${owner}"` : `tool "${tool.mcp.tool}" of the MCP server "${tool.mcp.server}"`;
+}
+
+/** The separator stands in every name of an MCP tool and in no other one, so that neither can pass for the other. */
+function checkTool(owner: string, spec: ToolSpec, isMcp: boolean): void {
   const name: unknown = spec?.name;
-  if (typeof name !== 'string' || !NAME.test(name) || name.includes('__')) {
+  if (typeof name !== 'string' || !NAME.test(name) || name.includes(SEPARATOR) !== isMcp) {
     const shown = typeof name === 'string' ? JSON.stringify(name.slice(0, SHOWN_NAME)) : typeof name;
     throw new PluginError(
       'invalid_tool_name',
-      `${owner}: tool name ${shown} must be 1 to ${MAX_TOOL_NAME} of A-Z a-z 0-9 _ -, without "__"`,
+      `${owner}: tool name ${shown} must be 1 to ${MAX_TOOL_NAME} of A-Z a-z 0-9 _ -, ${isMcp ? 'with' : 'without'} "${SEPARATOR}"`,
       {
         value: typeof name === 'string' ? name.slice(0, SHOWN_NAME) : name,
         limit: MAX_TOOL_NAME,

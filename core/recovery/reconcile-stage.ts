@@ -36,6 +36,7 @@ async function takeUp(state: RunState, ledger: ActionLedger): Promise<void> {
             fs: deps.fs,
             policy: settings.danger,
             shell: shellContext(state),
+            mcp: prepared.tool.mcp,
           })
         : undefined;
     ledger.record({ prepared, judgement, outcome: message.outcome });
