@@ -21,6 +21,11 @@ async function bounded(clock: Clock, work: () => Promise<unknown>): Promise<void
   stop();
 }
 
+/** Closes one part after the other, each within 5 s. Never rejects. */
+export async function closeInOrder(clock: Clock, parts: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const part of parts) await bounded(clock, part);
+}
+
 /** Builds one host process or session: a fresh container, visited once. Rejects with the first setup error. */
 export async function compose(policy: HostPolicy, environment: HostEnvironment, edges: Edges): Promise<Composed> {
   const container = new Container({ defaultScope: 'Singleton' });
@@ -38,7 +43,7 @@ export async function compose(policy: HostPolicy, environment: HostEnvironment, 
       () => root.sinks.close(),
       () => root.store.close(),
     ];
-    for (const part of parts) await bounded(root.clock, part);
+    await closeInOrder(root.clock, parts);
   };
   return {
     root,
