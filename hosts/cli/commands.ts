@@ -29,6 +29,16 @@ const VIEW_FLAGS: readonly FlagSpec[] = ['stream', 'interaction_mode', 'no_color
 
 const TOOL_FLAGS: readonly FlagSpec[] = ['tools.enabled', 'tools.disabled'].map(flagOf);
 
+const SANDBOX_FLAGS: readonly FlagSpec[] = [
+  'sandbox',
+  'sandbox_image',
+  'sandbox_network',
+  'sandbox_readonly',
+  'sandbox_memory',
+  'sandbox_cpus',
+  'sandbox_user',
+].map(flagOf);
+
 const PLANNING_FLAG: FlagSpec = flagOf('planning.enabled');
 
 const EVENT_FLAGS: readonly FlagSpec[] = [
@@ -79,6 +89,7 @@ const RUN_FLAGS: readonly FlagSpec[] = [
   ...MODEL_FLAGS,
   ...LIMIT_FLAGS,
   ...TOOL_FLAGS,
+  ...SANDBOX_FLAGS,
   PLANNING_FLAG,
   ...VIEW_FLAGS,
   JSON_FLAG,

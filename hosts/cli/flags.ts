@@ -10,6 +10,10 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   thinking: 'level',
   interaction_mode: 'mode',
   'tools.enabled': 'name',
+  sandbox_image: 'image',
+  sandbox_network: 'name',
+  sandbox_memory: 'size',
+  sandbox_user: 'uid:gid',
   'tools.disabled': 'name',
 };
 
@@ -24,7 +28,7 @@ export function flagOf(key: string): FlagSpec {
     summary: spec.summary.replaceAll('`', ''),
     key,
     ...(spec.type === 'boolean' ? {} : { placeholder }),
-    ...(spec.type === 'boolean' && spec.default === true ? { negatable: true } : {}),
+    ...(spec.type === 'boolean' && spec.default !== false ? { negatable: true } : {}),
     ...(spec.type === 'integer' ? { integer: true } : {}),
     ...(spec.choices === undefined ? {} : { choices: spec.choices }),
     ...(spec.aliases === undefined ? {} : { aliases: spec.aliases }),

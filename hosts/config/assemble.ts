@@ -8,10 +8,12 @@ export interface AssembleInput {
   readonly state: StatePaths;
   readonly secrets: readonly string[];
   readonly warnings: readonly string[];
+  /** What the project asks for, by key; absent: nothing. */
+  readonly asked?: Readonly<Record<string, ConfigValue>>;
 }
 
 /** Turns checked dotted values into the configuration's own shape. Absent keys stay absent. */
-export function assemble({ values, state, secrets, warnings }: AssembleInput): ResolvedConfig {
+export function assemble({ values, state, secrets, warnings, asked = {} }: AssembleInput): ResolvedConfig {
   const must = <T extends ConfigValue>(key: string): T => (values.get(key) ?? keySpec(key).default) as T;
   const optional = <K extends string, T extends ConfigValue>(name: K, key: string): { [P in K]?: T } =>
     values.has(key) ? ({ [name]: values.get(key) } as { [P in K]?: T }) : {};
@@ -54,6 +56,16 @@ export function assemble({ values, state, secrets, warnings }: AssembleInput): R
       max_timeout_seconds: must('background.max_timeout_seconds'),
       notify: must<'observe' | 'off'>('background.notify'),
     },
+    ...optional<'sandbox', boolean>('sandbox', 'sandbox'),
+    sandbox_required: must('sandbox_required'),
+    sandbox_backend: must<ResolvedConfig['sandbox_backend']>('sandbox_backend'),
+    ...optional<'sandbox_image', string>('sandbox_image', 'sandbox_image'),
+    sandbox_network: must('sandbox_network'),
+    sandbox_readonly: must('sandbox_readonly'),
+    ...optional<'sandbox_memory', string>('sandbox_memory', 'sandbox_memory'),
+    ...optional<'sandbox_cpus', string>('sandbox_cpus', 'sandbox_cpus'),
+    ...optional<'sandbox_user', string>('sandbox_user', 'sandbox_user'),
+    askedByProject: asked,
     dangerous: {
       classes: group<DangerAction>(values, 'dangerous.classes.') as Partial<Record<DangerClass, DangerAction>>,
       allowlist: list('dangerous.allowlist'),

@@ -4,6 +4,10 @@ export type ProjectRule =
   | 'set'
   /** Only make it smaller than the operator's value; of a switch, only turn it off. */
   | 'lower'
+  /** Of a switch, only turn it on. */
+  | 'raise'
+  /** Set it once a person has agreed. */
+  | 'ask'
   /** Only add to the operator's list. */
   | 'append'
   /** Nothing: the value is dropped with a warning. */

@@ -2,9 +2,10 @@ import type { KeySpec } from './key-spec.ts';
 import { MODEL_KEYS } from './model-keys.ts';
 import { OPERATOR_KEYS } from './operator-keys.ts';
 import { RUN_KEYS } from './run-keys.ts';
+import { SANDBOX_KEYS } from './sandbox-keys.ts';
 
 /** Every configuration key, in the order in which they are shown. */
-export const CONFIG_KEYS: readonly KeySpec[] = [...MODEL_KEYS, ...RUN_KEYS, ...OPERATOR_KEYS];
+export const CONFIG_KEYS: readonly KeySpec[] = [...MODEL_KEYS, ...RUN_KEYS, ...SANDBOX_KEYS, ...OPERATOR_KEYS];
 
 /** The spec of an exact key of the table. */
 export function keySpec(key: string): KeySpec {

@@ -61,7 +61,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   }
   collectSecrets(merged, loading);
   applyInference(merged, loading);
-  const config = assemble({ values: merged.values, state, secrets: [...loading.secrets], warnings });
+  const asked = askedBy(project, merged);
+  const config = assemble({ values: merged.values, state, secrets: [...loading.secrets], warnings, asked });
   return { config, sources: Object.fromEntries(merged.sources), values: Object.fromEntries(merged.values), warnings };
 }
 
@@ -112,9 +113,21 @@ function environmentEntries({ options, state, file, warn }: Loading, source: 'en
     const where = source === 'env' ? 'environment' : state.secretsFile;
     entries.push(entry(spec, checkValue(spec, text, { key: spec.env, where, fromText: true }, warn)));
   }
+  const off = read('ODEK_NO_SANDBOX');
+  if (off !== undefined && !['', '0', 'false', 'no', 'off'].includes(off.trim()) && !entries.some(({ key }) => key === 'sandbox')) {
+    entries.push(entry(keySpec('sandbox'), false));
+  }
   const plain = read('NO_COLOR');
   if (plain !== undefined && plain !== '' && !entries.some(({ key }) => key === 'no_color')) entries.push(entry(keySpec('no_color'), true));
   return entries;
+}
+
+/** What a project asks a person for, as far as neither a variable nor a flag has set it. */
+function askedBy(project: readonly Entry[], { sources }: Merged): Readonly<Record<string, ConfigValue>> {
+  const isOpen = (key: string): boolean => !['env', 'flag'].includes(sources.get(key) ?? 'default');
+  return Object.fromEntries(
+    project.filter(({ key, spec }) => spec.project === 'ask' && isOpen(key)).map(({ key, value }) => [key, value] as const),
+  );
 }
 
 function flagEntries({ options, warn }: Loading): Entry[] {
@@ -124,6 +137,8 @@ function flagEntries({ options, warn }: Loading): Entry[] {
     if (spec.flag === undefined || value === undefined) continue;
     entries.push(entry(spec, checkValue(spec, value, { key: `--${spec.flag}`, where: 'command line', fromText: true }, warn)));
   }
+  // Whoever writes the flag does not want to do without.
+  if (options.flags.sandbox === true) entries.push(entry(keySpec('sandbox_required'), true));
   return entries;
 }
 

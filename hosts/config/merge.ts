@@ -29,6 +29,8 @@ export function startWithDefaults(): Merged {
 export function lay(merged: Merged, entries: readonly Entry[], source: ConfigSource, where: string, warn: (text: string) => void): void {
   for (const { key, spec, value } of entries) {
     if (spec.project === 'append') put(merged, key, union(merged.values.get(key), value), source);
+    else if (source === 'project' && spec.project === 'ask') continue;
+    else if (source === 'project' && spec.project === 'raise') raise(merged, key, value, where, warn);
     else if (source !== 'project' || spec.project !== 'lower') put(merged, key, value, source);
     else lower(merged, key, spec, value as number | boolean, where, warn);
   }
@@ -42,6 +44,12 @@ function lower(merged: Merged, key: string, spec: KeySpec, value: number | boole
   const open = held === undefined || (isLimit && held === 0);
   if (open || Number(value) <= Number(held)) put(merged, key, value, 'project');
   else warn(`${where}: ${key} ${value} is above the operator's ${held}; ${held} counts`);
+}
+
+/** A project's switch: counts only where it turns on what keeps the project in. */
+function raise(merged: Merged, key: string, value: ConfigValue, where: string, warn: (text: string) => void): void {
+  if (value === true) put(merged, key, true, 'project');
+  else warn(`${where}: ${key} false is ignored: a project can only turn it on`);
 }
 
 function put(merged: Merged, key: string, value: ConfigValue, source: ConfigSource): void {

@@ -163,6 +163,20 @@ export interface ResolvedConfig {
   readonly system?: string;
   readonly planning: PlanningConfig;
   readonly background: BackgroundConfig;
+  /** `undefined` leaves it to the surface. */
+  readonly sandbox?: boolean;
+  /** No run without it. */
+  readonly sandbox_required: boolean;
+  readonly sandbox_backend: 'auto' | 'bwrap' | 'docker';
+  readonly sandbox_image?: string;
+  readonly sandbox_network: string;
+  readonly sandbox_readonly: boolean;
+  /** Bytes, with `k`, `m` or `g` behind the number where they are many. */
+  readonly sandbox_memory?: string;
+  readonly sandbox_cpus?: string;
+  readonly sandbox_user?: string;
+  /** What `odek.json` asks for by key and does not get before a person agreed; what an outer layer sets is not among it. */
+  readonly askedByProject: Readonly<Record<string, ConfigValue>>;
   readonly dangerous: DangerousConfig;
   readonly limits: BudgetLimits;
   readonly input_cost_per_million_usd?: number;
