@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Fields of `/proc/<pid>/stat`, counted from the state, which follows the last `)` of the command name. */
 const STATE = 0;
+const GROUP = 2;
 const START_TIME = 19;
 const PS_TIMEOUT_MS = 2000;
 
@@ -14,11 +15,40 @@ export function identityOf(pid: number): string | undefined {
   const place = placeOfPids();
   if (place === undefined) return startFromPs(pid);
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[STATE] === 'Z' || fields[STATE] === 'X' ? undefined : `${place}/${fields[START_TIME]}`;
+    const fields = statOf(pid);
+    return isOver(fields) ? undefined : `${place}/${fields[START_TIME]}`;
   } catch {
     return undefined;
+  }
+}
+
+function statOf(pid: number): readonly string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function isOver(fields: readonly string[]): boolean {
+  return fields[STATE] === 'Z' || fields[STATE] === 'X';
+}
+
+/** Whether a living process belongs to the group. */
+export function hasGroup(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+  } catch {
+    return false;
+  }
+  const members = numbersIn('/proc');
+  // Where the system does not tell more, what is signalled is there.
+  return members.length === 0 || members.some((pid) => isMember(pid, group));
+}
+
+function isMember(pid: number, group: number): boolean {
+  try {
+    const fields = statOf(pid);
+    return fields[GROUP] === String(group) && !isOver(fields);
+  } catch {
+    return false;
   }
 }
 

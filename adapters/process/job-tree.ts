@@ -1,4 +1,4 @@
-import { processesWith } from './identity.ts';
+import { hasGroup, processesWith } from './identity.ts';
 
 /** In the environment of a job and of everything it starts, so that what leaves its group is found too. */
 const MARK = 'ODEK_JOB';
@@ -26,6 +26,11 @@ export function killTree({ pid, mark }: JobTree, { withGroup }: { readonly withG
     if (left.length === 0) return;
     for (const each of left) kill(each);
   }
+}
+
+/** Whether anything of it runs although the process that led it has just ended. */
+export function isTreeLeft({ pid, mark }: JobTree): boolean {
+  return hasGroup(pid) || processesWith(`${MARK}=${mark}`).length > 0;
 }
 
 function kill(target: number): void {

@@ -7,6 +7,7 @@ import { type JobEnd, JobError, type JobRunner, type JobSpec, type StartedJob } 
 import { childEnvironment } from './environment.ts';
 import { openJobRecords, reapJobs } from './job-records.ts';
 import { type JobTree, killTree, markVariable } from './job-tree.ts';
+import { type Launch, type Launcher, PLAIN } from './launcher.ts';
 import { endWithProcess } from './process-end.ts';
 
 export interface JobRunnerOptions {
@@ -14,6 +15,8 @@ export interface JobRunnerOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Absolute path where running jobs are noted. What a killed process noted there is ended first. */
   readonly recordsFolder: string;
+  /** Absent: jobs run as odek does. */
+  readonly launcher?: Launcher;
 }
 
 /**
@@ -21,6 +24,8 @@ export interface JobRunnerOptions {
  * runs before the next start could find it. `$1` is the command.
  */
 const WAIT_THEN_RUN = 'IFS= read -r go <&3 || exit 125; exec 3<&-; exec sh -c "$1" 2>&1';
+/** Where nothing but the standard streams gets through. */
+const RUN_AT_ONCE = 'exec sh -c "$1" 2>&1';
 /** How long output is read after the job's processes are gone. */
 const PIPE_GRACE_MS = 1000;
 /** Longest time a timer can wait; more would fire at once. */
@@ -30,14 +35,15 @@ const PACE_BYTES = 1024 * 1024;
 const PACE_MS = 100;
 
 /** Runs jobs by `sh -c`, each in a process group of its own, and ends them with the process at the latest. */
-export function createJobRunner({ environment, recordsFolder }: JobRunnerOptions): JobRunner {
+export function createJobRunner({ environment, recordsFolder, launcher = PLAIN }: JobRunnerOptions): JobRunner {
   const records = openJobRecords(recordsFolder);
-  const running = new Map<JobTree, StartedJob>();
+  const running = new Map<JobTree, { readonly job: StartedJob; readonly launch: Launch }>();
   const starting = new Set<Promise<StartedJob>>();
   let closed = false;
   reapJobs(recordsFolder);
   const guard = endWithProcess(() => {
-    for (const tree of running.keys()) {
+    for (const [tree, { launch }] of running) {
+      launch.kill?.();
       killTree(tree, { withGroup: true });
       records.remove(tree);
     }
@@ -45,11 +51,14 @@ export function createJobRunner({ environment, recordsFolder }: JobRunnerOptions
 
   const start = async (spec: JobSpec, onOutput: (text: string) => void): Promise<StartedJob> => {
     const mark = randomBytes(16).toString('hex');
-    const child = await spawned(spec, childEnvironment(environment, markVariable(mark)));
+    const script = launcher.passesDescriptors ? WAIT_THEN_RUN : RUN_AT_ONCE;
+    const env = childEnvironment(environment, markVariable(mark));
+    const launch = await launcher.launch({ script, command: spec.command, cwd: spec.cwd, env });
+    const child = await spawned(spec, launch);
     const tree: JobTree = { pid: child.pid, mark };
     guard.arm();
-    const job = supervise(child, tree, spec, onOutput);
-    running.set(tree, job);
+    const job = supervise({ child, tree, launch, confined: launcher.confinement !== undefined }, spec, onOutput);
+    running.set(tree, { job, launch });
     void job.ended.then(() => {
       running.delete(tree);
       records.remove(tree);
@@ -69,7 +78,7 @@ export function createJobRunner({ environment, recordsFolder }: JobRunnerOptions
     async close() {
       closed = true;
       await Promise.allSettled(starting);
-      await Promise.all([...running.values()].map((job) => job.stop()));
+      await Promise.all([...running.values()].map(({ job }) => job.stop()));
     },
   };
 }
@@ -81,11 +90,11 @@ interface Child {
   readonly go: Writable;
 }
 
-function spawned(spec: JobSpec, env: Record<string, string>): Promise<Child> {
+function spawned(spec: JobSpec, { file, args, cwd, env }: Launch): Promise<Child> {
   const { promise, resolve, reject } = Promise.withResolvers<Child>();
   try {
     const stdio = ['ignore', 'pipe', 'ignore', 'pipe'] as const;
-    const child = spawn('sh', ['-c', WAIT_THEN_RUN, 'sh', spec.command], { cwd: spec.cwd, env, detached: true, stdio: [...stdio] });
+    const child = spawn(file, [...args], { cwd, env: { ...env }, detached: true, stdio: [...stdio] });
     child.once('error', (cause) => reject(cannotStart(spec, cause)));
     child.once('spawn', () => {
       const [, output, , go] = child.stdio;
@@ -110,23 +119,32 @@ async function release(child: Child, spec: JobSpec, job: StartedJob, note: () =>
   child.go.end('go\n');
 }
 
-function supervise(child: Child, tree: JobTree, spec: JobSpec, onOutput: (text: string) => void): StartedJob {
+interface Supervised {
+  readonly child: Child;
+  readonly tree: JobTree;
+  readonly launch: Launch;
+  readonly confined: boolean;
+}
+
+function supervise({ child, tree, launch, confined }: Supervised, spec: JobSpec, onOutput: (text: string) => void): StartedJob {
   const { promise, resolve } = Promise.withResolvers<JobEnd>();
   const output = readPaced(child.output, onOutput);
   let ending: 'killed' | 'timeout' | undefined;
   let grace: NodeJS.Timeout | undefined;
   const end = (status: 'killed' | 'timeout'): void => {
     ending ??= status;
+    launch.kill?.();
     killTree(tree, { withGroup: true });
   };
   const limit = spec.timeoutMs === undefined ? undefined : setTimeout(() => end('timeout'), Math.min(spec.timeoutMs, MAX_TIMER_MS));
   child.process.on('exit', (code, signal) => {
     clearTimeout(limit);
+    launch.kill?.();
     killTree(tree, { withGroup: true });
     const finish = (): void => {
       clearTimeout(grace);
       output.finish();
-      resolve(endOf(ending, code, signal));
+      resolve(endOf(ending, code, signal, confined));
     };
     grace = setTimeout(finish, PIPE_GRACE_MS);
     output.atEnd(finish);
@@ -140,8 +158,13 @@ function supervise(child: Child, tree: JobTree, spec: JobSpec, onOutput: (text: 
   };
 }
 
-function endOf(ending: 'killed' | 'timeout' | undefined, code: number | null, signal: string | null): JobEnd {
-  if (ending !== undefined && signal !== null) return { status: ending };
+/** A sandbox tells of a signal as a shell does: by an exit code above 128. */
+const SIGNALLED = { least: 129, most: 159 };
+
+function endOf(ending: 'killed' | 'timeout' | undefined, code: number | null, signal: string | null, confined: boolean): JobEnd {
+  const signalled = signal !== null || (confined && code !== null && code >= SIGNALLED.least && code <= SIGNALLED.most);
+  if (ending !== undefined && signalled) return { status: ending };
+  if (signalled) return { status: 'failed' };
   return code === null ? { status: 'failed' } : { status: 'exited', exitCode: code };
 }
 
