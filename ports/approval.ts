@@ -16,6 +16,9 @@ export const DANGER_CLASSES = [
 
 export type DangerClass = (typeof DANGER_CLASSES)[number];
 
+/** What a card asks about: the class of its call, or `tool_batch` for several calls at once. */
+export type CardClass = DangerClass | 'tool_batch';
+
 export type DangerAction = 'allow' | 'prompt' | 'deny';
 
 /** What happens to a call that would prompt when nobody can answer. */
@@ -48,9 +51,13 @@ export interface ApprovalItem {
 export interface ApprovalRequest {
   readonly id: string;
   readonly sessionId: string;
+  /** `tool_batch` with more than one item, which one answer decides; else the class of the item. */
+  readonly class: CardClass;
   readonly items: readonly [ApprovalItem, ...ApprovalItem[]];
   /** Whether "trust this class for the session" may be offered. */
   readonly allowTrust: boolean;
+  /** Several of this class were approved just now: a yes has to cost the person more than one key. */
+  readonly friction: boolean;
   readonly timeoutMs: number;
 }
 

@@ -19,8 +19,8 @@ const MEANINGS: Readonly<Record<DangerClass, string>> = {
 export function cardOf(request: ApprovalRequest): string {
   const [first, ...more] = request.items;
   if (more.length === 0) return `\nApproval needed: ${first.tool}\n${linesOf(first)}\n`;
-  const listed = request.items.map((item, index) => `  ${index + 1}. ${item.tool} (${item.class}): ${item.resource}`);
-  return `\nApproval needed: ${request.items.length} tool actions\n${listed.join('\n')}\n`;
+  const listed = request.items.map((item, index) => `  ${index + 1}. \`${item.tool}\` — \`${item.resource}\``);
+  return `\n⚠️ ${request.items.length} tool actions require approval:\n${listed.join('\n')}\n`;
 }
 
 /** What `?` shows. */
@@ -28,14 +28,19 @@ export function contextOf(request: ApprovalRequest): string {
   const items = request.items.map(
     (item) => `  ${item.tool} (call ${item.callId})\n    ${item.class}: it ${MEANINGS[item.class]}\n    ${item.reason}`,
   );
-  const trust = request.allowTrust ? 'Trust holds for this class until the session ends.' : 'This class is asked about every time.';
-  return `  session ${request.sessionId}, request ${request.id}\n${items.join('\n')}\n  ${trust} Without an answer in ${Math.round(request.timeoutMs / 1000)} s it is denied.\n`;
+  return `  session ${request.sessionId}, request ${request.id}\n${items.join('\n')}\n  ${trustOf(request)} Without an answer in ${Math.round(request.timeoutMs / 1000)} s it is denied.\n`;
 }
 
-/** The question itself. With `typed`, a letter is not enough to say yes. */
-export function questionOf(request: ApprovalRequest, typed: boolean): string {
-  const yes = typed ? 'type "approve" (several of this class were approved just now)' : '[a]pprove once';
-  const trust = request.allowTrust ? (typed ? ', "trust" for the session' : ', [t]rust this class for the session') : '';
+function trustOf({ class: cls, allowTrust }: ApprovalRequest): string {
+  if (cls === 'tool_batch') return 'One answer decides all of these calls, and no others.';
+  return allowTrust ? 'Trust holds for this class until the session ends.' : 'This class is asked about every time.';
+}
+
+/** The question itself. With friction, a letter is not enough to say yes. */
+export function questionOf({ class: cls, allowTrust, friction }: ApprovalRequest): string {
+  const once = cls === 'tool_batch' ? '[a]pprove all of them once' : '[a]pprove once';
+  const yes = friction ? 'type "approve" (several of this class were approved just now)' : once;
+  const trust = allowTrust ? (friction ? ', "trust" for the session' : ', [t]rust this class for the session') : '';
   return `${yes}${trust}, [d]eny, [?] more: `;
 }
 

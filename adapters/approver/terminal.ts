@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
-import type { ApprovalDecision, ApprovalRequest, ApprovalVerdict, Approver, DangerClass } from '../../ports/approval.ts';
+import type { ApprovalDecision, ApprovalRequest, ApprovalVerdict, Approver } from '../../ports/approval.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { cardOf, contextOf, questionOf } from './card.ts';
 import { createLineInput, type LineInput } from './line-input.ts';
@@ -15,7 +15,7 @@ export interface Terminal {
   close?(): void;
 }
 
-type Timing = Pick<Clock, 'monotonic' | 'after'>;
+type Timing = Pick<Clock, 'after'>;
 
 export interface TerminalApproverOptions {
   /** The streams to talk over, or how to get them for each question. */
@@ -25,13 +25,10 @@ export interface TerminalApproverOptions {
 }
 
 const BY = 'terminal';
-/** This many approvals of one class within the window, and the next one has to be typed out, after a pause. */
-const FRICTION_COUNT = 3;
-const FRICTION_WINDOW_MS = 60_000;
+/** Before a question with friction, in which nothing that is typed counts. */
 const FRICTION_PAUSE_MS = 1500;
 
 const systemTiming: Timing = {
-  monotonic: () => performance.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
@@ -40,10 +37,10 @@ const systemTiming: Timing = {
 
 /**
  * Asks a person at a terminal. `a` or `approve` approves, `t` or `trust` trusts where that is
- * offered, `?` shows more, and anything else, the end of the input included, denies.
+ * offered, `?` shows more, and anything else, the end of the input included, denies. With friction
+ * the whole word has to be typed, after a pause.
  */
 export function createTerminalApprover({ terminal, clock = systemTiming }: TerminalApproverOptions): Approver {
-  const friction = createFriction(clock);
   return oneAtATime(async (request, signal) => {
     const { input, output, close } = typeof terminal === 'function' ? terminal() : terminal;
     const lines = createLineInput(input);
@@ -51,7 +48,7 @@ export function createTerminalApprover({ terminal, clock = systemTiming }: Termi
     let open = true;
     lines.open();
     try {
-      const decision = await Promise.race([ask({ request, lines, output, friction, clock, isOpen: () => open }), limit.reached]);
+      const decision = await Promise.race([ask({ request, lines, output, clock, isOpen: () => open }), limit.reached]);
       if (decision === 'timeout') output.write('\nno answer in time: denied\n');
       return { decision, by: BY } satisfies ApprovalVerdict;
     } finally {
@@ -75,52 +72,36 @@ interface Question {
   readonly request: ApprovalRequest;
   readonly lines: LineInput;
   readonly output: NodeJS.WritableStream;
-  readonly friction: ReturnType<typeof createFriction>;
   readonly clock: Timing;
   /** False once nobody waits for the answer any more. */
   readonly isOpen: () => boolean;
 }
 
-async function ask({ request, lines, output, friction, clock, isOpen }: Question): Promise<ApprovalDecision> {
+async function ask({ request, lines, output, clock, isOpen }: Question): Promise<ApprovalDecision> {
   output.write(cardOf(request));
-  const typed = friction.applies(request);
-  if (typed) {
+  if (request.friction) {
     await new Promise<void>((resolve) => void clock.after(FRICTION_PAUSE_MS, resolve));
     if (!isOpen()) return 'deny';
     lines.drop();
   }
   for (;;) {
-    output.write(questionOf(request, typed));
+    output.write(questionOf(request));
     const line = await lines.next();
     if ('ended' in line) return 'deny';
-    const answer = meaningOf(line.text, request, typed);
-    if (answer === 'approve' || answer === 'trust') friction.count(request);
+    const answer = meaningOf(line.text, request);
     if (answer === 'more') output.write(contextOf(request));
     else if (answer === 'again') output.write('trust is not offered here\n');
     else return answer;
   }
 }
 
-function meaningOf(text: string, request: ApprovalRequest, typed: boolean): 'approve' | 'trust' | 'deny' | 'more' | 'again' {
+function meaningOf(text: string, { allowTrust, friction }: ApprovalRequest): 'approve' | 'trust' | 'deny' | 'more' | 'again' {
   const word = text.trim().toLowerCase();
   if (word === '?') return 'more';
-  if (word === 'approve' || (word === 'a' && !typed)) return 'approve';
+  if (word === 'approve' || (word === 'a' && !friction)) return 'approve';
   if (word !== 'trust' && word !== 't') return 'deny';
-  if (!request.allowTrust) return 'again';
-  return typed && word === 't' ? 'deny' : 'trust';
-}
-
-/** Remembers approvals by class, so that a person does not wave them through. */
-function createFriction(clock: Timing) {
-  const approvedAt = new Map<DangerClass, readonly number[]>();
-  const recent = (cls: DangerClass) => (approvedAt.get(cls) ?? []).filter((at) => clock.monotonic() - at < FRICTION_WINDOW_MS);
-  const classesOf = (request: ApprovalRequest) => new Set(request.items.map((item) => item.class));
-  return {
-    applies: (request: ApprovalRequest) => [...classesOf(request)].some((cls) => recent(cls).length >= FRICTION_COUNT),
-    count(request: ApprovalRequest): void {
-      for (const cls of classesOf(request)) approvedAt.set(cls, [...recent(cls), clock.monotonic()].slice(-FRICTION_COUNT));
-    },
-  };
+  if (!allowTrust) return 'again';
+  return friction && word === 't' ? 'deny' : 'trust';
 }
 
 /** Settles when the time is up or the run is cancelled, whichever comes first. */

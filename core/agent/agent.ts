@@ -4,6 +4,7 @@ import { CancelledError, OdekError } from '../../ports/errors.ts';
 import type { SystemMessage, UserMessage } from '../../ports/message.ts';
 import type { RunResult } from '../../ports/run.ts';
 import type { JournalRecord, SessionWriter, StoredRecord } from '../../ports/session.ts';
+import { createFriction, type Friction } from '../approvals/friction.ts';
 import { createGate, type Gate } from '../approvals/gate.ts';
 import { createBudget } from '../budget/budget.ts';
 import { foldJournal, repairRecords } from '../transcript/fold.ts';
@@ -107,29 +108,34 @@ interface GateParts {
   readonly journal: Journal;
   readonly emit: Emit;
   readonly trusted: Set<DangerClass>;
+  readonly friction: Friction;
 }
 
-function journalledGate({ deps, settings, session, journal, emit, trusted }: GateParts): Gate {
+function journalledGate({ deps, settings, session, journal, emit, trusted, friction }: GateParts): Gate {
   return createGate({
     ...(deps.approver && { approver: deps.approver }),
     policy: settings.danger,
     ids: deps.ids,
     clock: deps.clock,
     trusted,
+    friction,
     timeoutMs: settings.approvalTimeoutMs,
     sessionId: session.header.id,
-    onAsked: async (request, call) => {
-      const { class: cls, resource } = request.items[0];
+    onAsked: async (request, calls) => {
+      const asked = calls.flatMap(({ key }, index): JournalRecord[] => {
+        const { class: cls, resource } = request.items[index] ?? request.items[0];
+        return key ? [{ kind: 'approval_asked', key, approvalId: request.id, class: cls, resource: deps.redactor.text(resource) }] : [];
+      });
       // Stored with everything before it, so a card never refers to a message that a crash could lose.
-      if (call.key)
-        await journal.append([
-          { kind: 'approval_asked', key: call.key, approvalId: request.id, class: cls, resource: deps.redactor.text(resource) },
-        ]);
+      if (asked.length > 0) await journal.append(asked);
       emit({ type: 'approval_asked', request });
     },
-    onAnswered: async (request, verdict, call) => {
+    onAnswered: async (request, verdict, calls) => {
       const { decision, by } = verdict;
-      if (call.key) await journal.append([{ kind: 'approval_answered', key: call.key, approvalId: request.id, decision, by }]);
+      const answered = calls.flatMap(({ key }): JournalRecord[] =>
+        key ? [{ kind: 'approval_answered', key, approvalId: request.id, decision, by }] : [],
+      );
+      if (answered.length > 0) await journal.append(answered);
       emit({ type: 'approval_answered', request_id: request.id, verdict });
     },
   });
@@ -155,6 +161,7 @@ async function loopToEnd(state: RunState, gate: Gate, finalise: () => boolean): 
 
 export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
   let finalisation = false;
+  const friction = createFriction(deps.clock);
   // What a person trusts holds for the session, over all turns of this agent.
   const trusted = new Map<string, Set<DangerClass>>();
   const trustedIn = (session: string): Set<DangerClass> => {
@@ -210,7 +217,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
       llmOutputTokens: 0,
     };
     try {
-      const gate = journalledGate({ deps, settings, session, journal, emit, trusted: trustedIn(session.header.id) });
+      const gate = journalledGate({ deps, settings, session, journal, emit, friction, trusted: trustedIn(session.header.id) });
       const { ended, report } = await loopToEnd(state, gate, () => finalisation);
       await journal.flush();
       const result = conclude(state, ended, report);

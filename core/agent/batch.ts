@@ -1,8 +1,10 @@
 import { hasCode } from '../../ports/errors.ts';
 import type { ToolCall } from '../../ports/message.ts';
 import type { Gate } from '../approvals/gate.ts';
+import { callKey } from '../transcript/fold.ts';
 import { runCall, type StoredResult } from './call.ts';
 import { conflicts } from './conflicts.ts';
+import { judgeReady } from './perform.ts';
 import { type PreparedCall, prepareCall } from './prepare.ts';
 import { createSemaphore } from './semaphore.ts';
 import type { RunState } from './state.ts';
@@ -11,6 +13,26 @@ function firstFailure(settled: readonly PromiseSettledResult<StoredResult>[]): u
   const failures = settled.filter((result) => result.status === 'rejected');
   // A broken store is told before the cancellation it may have caused.
   return (failures.find((failure) => !hasCode(failure.reason, 'cancelled')) ?? failures[0])?.reason;
+}
+
+/**
+ * Has a person decide about all calls of the response that need one, and gives the gate for them. A run
+ * that is cancelled meanwhile ends every call by itself.
+ */
+async function approveTogether(state: RunState, gate: Gate, prepared: readonly PreparedCall[]): Promise<Gate> {
+  const { runId, iteration, signal } = state;
+  if (state.deps.approver === undefined || prepared.length < 2 || signal.aborted) return gate;
+  const judged = prepared.map(async (item, index) => {
+    if ('refusal' in item) return [];
+    const { id, name } = item.call;
+    return [{ call: { id, name, key: callKey(runId, iteration, index) }, judgement: await judgeReady(state, item) }];
+  });
+  try {
+    return await gate.together((await Promise.all(judged)).flat(), signal);
+  } catch (error) {
+    if (signal.aborted) return gate;
+    throw error;
+  }
 }
 
 /**
@@ -27,6 +49,7 @@ export async function runBatch(state: RunState, gate: Gate, calls: readonly Tool
     barrier[index] === true ||
     state.stages.some((stage) => stage.mustFollow?.(later, earlier) === true) ||
     conflicts(earlier, later, state.settings.workspace);
+  const batchGate = await approveTogether(state, gate, prepared);
   const places = createSemaphore(state.settings.maxToolParallel);
   const ended: Promise<unknown>[] = [];
   let broken = false;
@@ -37,7 +60,7 @@ export async function runBatch(state: RunState, gate: Gate, calls: readonly Tool
     const release = await places.acquire();
     try {
       if (broken) throw new Error('not executed: an earlier call of the batch could not be stored');
-      return await runCall({ state, gate, prepared: item, index });
+      return await runCall({ state, gate: batchGate, prepared: item, index });
     } catch (error) {
       broken = true;
       throw error;

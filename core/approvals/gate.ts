@@ -1,17 +1,16 @@
-import type { ApprovalRequest, ApprovalVerdict, Approver, DangerClass, DangerPolicy } from '../../ports/approval.ts';
+import type { ApprovalItem, ApprovalRequest, ApprovalVerdict, Approver, DangerClass, DangerPolicy } from '../../ports/approval.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { CancelledError, isOdekError } from '../../ports/errors.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { CallKey } from '../../ports/session.ts';
 import { actionOf, NEVER_TRUSTED } from './actions.ts';
+import { type Denial, deniedByConfiguration, deniedWithoutPerson, FAILED, refusedBy } from './denials.ts';
 import { displayText } from './display.ts';
+import type { Friction } from './friction.ts';
 import type { Judgement } from './judge.ts';
 import { createTurns } from './turns.ts';
 
-/** Who or what said no. */
-export type DenialSource = 'configuration' | 'non_interactive' | 'user' | 'timeout';
-
-export type GateDecision = { readonly allowed: true } | { readonly allowed: false; readonly text: string; readonly by: DenialSource };
+export type GateDecision = { readonly allowed: true } | Denial;
 
 /** The call as the model named it. */
 export interface GateCall {
@@ -21,10 +20,23 @@ export interface GateCall {
   readonly key?: CallKey;
 }
 
+/** A call of a response, judged before any of them runs. */
+export interface JudgedCall {
+  readonly call: GateCall;
+  readonly judgement: Judgement;
+}
+
 /** Stands between a judgement and the execution of a call. */
 export interface Gate {
   /** Rejects with `CancelledError` when `signal` fires while a person is asked; never otherwise. */
   decide(judgement: Judgement, call: GateCall, signal: AbortSignal): Promise<GateDecision>;
+  /**
+   * Asks about the calls of one response with one card, where more than one of them needs a person and
+   * it is clear what each call of it that is not simply allowed would do. Returns the gate for these
+   * calls: what the answer decided it decides, for a call whose judgement is still what the card showed,
+   * and once; anything else it asks about as ever. Rejects like `decide`.
+   */
+  together(calls: readonly JudgedCall[], signal: AbortSignal): Promise<Gate>;
 }
 
 export interface GateOptions {
@@ -35,20 +47,22 @@ export interface GateOptions {
   /** How long a person has, in milliseconds. */
   readonly timeoutMs: number;
   readonly sessionId: string;
-  /** Told, and waited for, before a person is asked. */
-  readonly onAsked?: (request: ApprovalRequest, call: GateCall) => void | Promise<void>;
+  /** Told, and waited for, before a person is asked; more than one call is a batch card. */
+  readonly onAsked?: (request: ApprovalRequest, calls: readonly GateCall[]) => void | Promise<void>;
   /** Told, and waited for, before the answer takes effect. */
-  readonly onAnswered?: (request: ApprovalRequest, verdict: ApprovalVerdict, call: GateCall) => void | Promise<void>;
+  readonly onAnswered?: (request: ApprovalRequest, verdict: ApprovalVerdict, calls: readonly GateCall[]) => void | Promise<void>;
   /** Classes a person trusts already; grows with each `trust`. Absent: none, and the gate keeps its own. */
   readonly trusted?: Set<DangerClass>;
+  /** What was approved lately, also through other gates. Absent: no approval costs more than the one before it. */
+  readonly friction?: Friction;
   /** With it, an approver that misses its own time limit is cut off shortly after. */
   readonly clock?: Clock;
 }
 
 const REQUEST_ID_BYTES = 8;
 const GRACE_MS = 2000;
-/** In place of a name: the approver broke down, so nobody answered. */
-const FAILED = 'approver_failed';
+/** A card that nobody would read to its end is no card. */
+const MAX_BATCH_CHARS = 65_536;
 
 /** Makes the gate of one session. It remembers which classes a person trusts until the session ends. */
 export function createGate(options: GateOptions): Gate {
@@ -56,53 +70,120 @@ export function createGate(options: GateOptions): Gate {
   const trusted = options.trusted ?? new Set<DangerClass>();
   const turns = createTurns();
 
-  const asks = (judgement: Judgement) => promptingClasses(judgement, policy).filter((cls) => !trusted.has(cls));
+  const needsPerson = (judgement: Judgement): boolean =>
+    judgement.everyCall === true || promptingClasses(judgement, policy).some((cls) => !trusted.has(cls));
 
-  const ask = async (person: Approver, judgement: Judgement, call: GateCall, signal: AbortSignal): Promise<GateDecision> => {
-    if (asks(judgement).length === 0) return { allowed: true };
-    const request = requestFor(judgement, call, options);
-    await options.onAsked?.(request, call);
+  /** Shows a card, with the record before and after it. */
+  const show = async (person: Approver, calls: readonly JudgedCall[], signal: AbortSignal) => {
+    const request = requestFor(calls, options);
+    const asked = calls.map(({ call }) => call);
+    await options.onAsked?.(request, asked);
     const verdict = await answer(person, request, signal, options.clock);
-    await options.onAnswered?.(request, verdict, call);
-    if (verdict.decision === 'trust' && request.allowTrust) {
-      for (const cls of promptingClasses(judgement, policy)) trusted.add(cls);
-      return { allowed: true };
-    }
-    return verdict.decision === 'approve' ? { allowed: true } : refusedBy(verdict, judgement, call);
+    await options.onAnswered?.(request, verdict, asked);
+    if (isYes(verdict, request)) options.friction?.count(request);
+    return { request, verdict };
   };
 
-  return {
+  const ask = async (person: Approver, judgement: Judgement, call: GateCall, signal: AbortSignal): Promise<GateDecision> => {
+    if (!needsPerson(judgement)) return { allowed: true };
+    const { request, verdict } = await show(person, [{ judgement, call }], signal);
+    if (!isYes(verdict, request)) return refusedBy(verdict, judgement, call);
+    if (verdict.decision === 'trust') for (const cls of promptingClasses(judgement, policy)) trusted.add(cls);
+    return { allowed: true };
+  };
+
+  const askTogether = async (person: Approver, calls: readonly JudgedCall[], signal: AbortSignal): Promise<Gate> => {
+    const listed = calls.filter(({ judgement }) => judgement.action === 'prompt' && needsPerson(judgement));
+    if (listed.length < 2 || calls.some(isUnclear) || cardLength(listed) > MAX_BATCH_CHARS) return gate;
+    const { request, verdict } = await show(person, listed, signal);
+    return decided(gate, listed, verdict, isYes(verdict, request));
+  };
+
+  const gate: Gate = {
     async decide(judgement, call, signal) {
       if (signal.aborted) throw new CancelledError();
-      if (judgement.refused || judgement.action === 'deny') return deniedByConfiguration(judgement, call);
+      if (isDenied(judgement)) return deniedByConfiguration(judgement, call);
       if (!approver) return decideAlone(judgement, call, policy);
       if (judgement.action === 'allow') return { allowed: true };
       return turns.take(signal, () => ask(approver, judgement, call, signal));
     },
+    async together(calls, signal) {
+      if (!approver || calls.length < 2) return gate;
+      return turns.take(signal, () => askTogether(approver, calls, signal));
+    },
   };
+  return gate;
+}
+
+/** The gate behind an answered batch card. A call that is not on it, or is no longer what it shows, goes to `gate`. */
+function decided(gate: Gate, listed: readonly JudgedCall[], verdict: ApprovalVerdict, isApproved: boolean): Gate {
+  const open = new Map(listed.map(({ call, judgement }) => [call.key ?? call.id, judgement]));
+  return {
+    async decide(judgement, call, signal) {
+      const shown = open.get(call.key ?? call.id);
+      if (signal.aborted || shown === undefined || isDenied(judgement)) return gate.decide(judgement, call, signal);
+      if (!isApproved) return refusedBy(verdict, shown, call, true);
+      open.delete(call.key ?? call.id);
+      return isSame(shown, judgement) ? { allowed: true } : gate.decide(judgement, call, signal);
+    },
+    together: gate.together,
+  };
+}
+
+function isDenied({ refused, action }: Judgement): boolean {
+  return refused || action === 'deny';
+}
+
+/** Nobody can say what it would do, and no rule lets it run all the same. */
+function isUnclear({ judgement: { action, classes } }: JudgedCall): boolean {
+  return action !== 'allow' && classes.includes('unknown');
+}
+
+/** An earlier call may have changed the world: what was approved is what was shown. */
+function isSame(shown: Judgement, now: Judgement): boolean {
+  const facts = ({ class: cls, classes, action, resource, reason, findings }: Judgement) =>
+    JSON.stringify([cls, classes, action, resource, reason, findings]);
+  return facts(shown) === facts(now);
+}
+
+function isYes({ decision }: ApprovalVerdict, { allowTrust }: ApprovalRequest): boolean {
+  return decision === 'approve' || (decision === 'trust' && allowTrust);
 }
 
 function promptingClasses(judgement: Judgement, policy: DangerPolicy): readonly DangerClass[] {
   return judgement.classes.filter((cls) => actionOf(cls, policy) === 'prompt');
 }
 
-function requestFor(judgement: Judgement, call: GateCall, options: GateOptions): ApprovalRequest {
-  const { resource, reason } = judgement;
+function itemOf({ call, judgement }: JudgedCall): ApprovalItem {
   return {
-    id: options.ids.hex(REQUEST_ID_BYTES),
-    sessionId: options.sessionId,
-    items: [
-      {
-        callId: call.id,
-        tool: displayText(call.name),
-        class: judgement.class,
-        resource: displayText(resource),
-        reason: displayText(reason),
-      },
-    ],
-    allowTrust: promptingClasses(judgement, options.policy).every((cls) => !NEVER_TRUSTED.has(cls)),
-    timeoutMs: options.timeoutMs,
+    callId: call.id,
+    tool: displayText(call.name),
+    class: judgement.class,
+    resource: displayText(judgement.resource),
+    reason: displayText(judgement.reason),
   };
+}
+
+function cardLength(calls: readonly JudgedCall[]): number {
+  return calls.map(itemOf).reduce((sum, { tool, resource, reason }) => sum + tool.length + resource.length + reason.length, 0);
+}
+
+function requestFor(calls: readonly JudgedCall[], { ids, sessionId, policy, friction, timeoutMs }: GateOptions): ApprovalRequest {
+  const [first, ...more] = calls.map(itemOf);
+  if (first === undefined) throw new Error('a card has a call');
+  const isBatch = more.length > 0;
+  const mayTrust = calls.every(
+    ({ judgement }) => judgement.everyCall !== true && promptingClasses(judgement, policy).every((cls) => !NEVER_TRUSTED.has(cls)),
+  );
+  const card = {
+    id: ids.hex(REQUEST_ID_BYTES),
+    sessionId,
+    class: isBatch ? 'tool_batch' : first.class,
+    items: [first, ...more],
+    allowTrust: mayTrust && !isBatch,
+    timeoutMs,
+  } as const;
+  return { ...card, friction: friction?.applies(card) === true };
 }
 
 /** An approver that fails or overruns has not said yes. */
@@ -127,31 +208,8 @@ async function answer(
 /** Nobody can answer: what is harmless or what the operator allowed in words passes, and the rule decides the rest. */
 function decideAlone(judgement: Judgement, call: GateCall, policy: DangerPolicy): GateDecision {
   if (judgement.action === 'allow' && judgement.explicit) return { allowed: true };
-  if (policy.nonInteractive === 'allow') return { allowed: true };
+  if (policy.nonInteractive === 'allow' && judgement.everyCall !== true) return { allowed: true };
   const harmless = judgement.classes.every((cls) => cls === 'safe');
   if (harmless && (judgement.action === 'allow' || policy.nonInteractive === 'read_only')) return { allowed: true };
-  const ways = `the operator can allow it with dangerous.classes.${judgement.class}: "allow" or dangerous.non_interactive: "allow"`;
-  return denied(
-    'non_interactive',
-    `operation denied (non-interactive mode): ${told(judgement, call)}; nobody can approve it here, and ${ways}`,
-  );
-}
-
-function deniedByConfiguration(judgement: Judgement, call: GateCall): GateDecision {
-  return denied('configuration', `operation denied by configuration: ${told(judgement, call)}`);
-}
-
-function refusedBy(verdict: ApprovalVerdict, judgement: Judgement, call: GateCall): GateDecision {
-  if (verdict.decision === 'timeout') return denied('timeout', `approval timeout: ${told(judgement, call)}; nobody answered in time`);
-  if (verdict.by === FAILED)
-    return denied('non_interactive', `operation denied (non-interactive mode): ${told(judgement, call)}; asking failed`);
-  return denied('user', `operation denied by user: ${told(judgement, call)}`);
-}
-
-function told({ class: cls, resource, reason }: Judgement, call: GateCall): string {
-  return `${displayText(call.name)} ${displayText(resource)} (${cls}): ${displayText(reason)}`;
-}
-
-function denied(by: DenialSource, text: string): GateDecision {
-  return { allowed: false, by, text };
+  return deniedWithoutPerson(judgement, call);
 }

@@ -5,6 +5,8 @@ import type { ToolEffects, ToolSpec } from '../../ports/plugin.ts';
 import type { LineVerdict, ShellContext } from '../danger/judge-line.ts';
 import type { McpMark } from '../mcp/tool.ts';
 import { actionOf, decidingClass, isExplicitlyAllowed, ranked } from './actions.ts';
+import { effectsOf, inWords } from './declared.ts';
+import { judgeHost, type ReachableHosts } from './host-rules.ts';
 import { type Finding, judgeRead, judgeWrite } from './path-rules.ts';
 
 /** What a call means to the user's world, and what the operator's policy makes of it. Texts are raw; the gate makes them safe to show. */
@@ -24,6 +26,8 @@ export interface Judgement {
   readonly refused: boolean;
   /** The operator's own words, not a built-in default, allow it. */
   readonly explicit: boolean;
+  /** `dangerous.non_interactive` does not speak for it. */
+  readonly needsPerson?: boolean;
   /** A person is asked about this very call, whatever they trust and whatever the rule is where nobody can be asked. */
   readonly everyCall?: boolean;
   readonly summary: ArgsSummary;
@@ -39,9 +43,12 @@ export interface JudgeRequest {
   readonly mcp?: Pick<McpMark, 'approve'> | undefined;
   /** How command lines are read; absent: every command is `unknown`. */
   readonly shell?: ShellContext | undefined;
+  /** `host:port` entries on this machine or in its network that the operator admitted. */
+  readonly reachable?: ReachableHosts | undefined;
+  /** The tool is a third party's: what it declares is shown and not believed. */
+  readonly foreign?: boolean | undefined;
 }
 
-const MAX_TARGETS = 256;
 const MAX_SHOWN_INPUT = 2000;
 
 /**
@@ -55,7 +62,7 @@ export async function judgeCall({ tool, input, fs, policy, shell, mcp }: JudgeRe
   const effects = effectsOf(tool, input);
   if (!effects) return concluded(unjudged(tool, input), policy);
   const line = effects.command === undefined ? undefined : await lineVerdict(effects.command, fs, shell, policy);
-  const findings = [...(await findTargets(effects, fs)), ...findingsOf(line)];
+  const findings = [...(await findTargets(effects, request)), ...findingsOf(line)];
   const resource = resourceOf(effects) || tool.name;
   const facts = { findings, resource, summary: summaryOf(effects, line) };
   const refusal = findings.find((finding) => finding.refused);
@@ -121,51 +128,39 @@ function verdict(facts: Facts, policy: DangerPolicy, fixed: Partial<Judgement>):
   };
 }
 
-async function findTargets(effects: ToolEffects, fs: FileSystem): Promise<readonly Finding[]> {
+async function findTargets(effects: ToolEffects, { fs, shell, reachable = [] }: JudgeRequest): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const path of effects.writes ?? []) findings.push(await judgeWrite(path, fs));
+  for (const path of effects.writes ?? []) {
+    const change = effects.changes?.find((each) => each.path === path);
+    findings.push(await judgeWrite(path, fs, { change, home: shell?.home }));
+  }
   for (const path of effects.reads ?? []) findings.push(await judgeRead(path, fs));
   const hosts = effects.hosts ?? [];
   for (const host of hosts.length === 0 && effects.uploads ? ['a host it does not name'] : hosts) {
-    findings.push(judgeHost(host, effects.uploads === true));
+    findings.push(...judgeHost(host, effects.uploads === true, reachable));
   }
   return findings;
-}
-
-function judgeHost(host: string, isUpload: boolean): Finding {
-  return isUpload
-    ? { class: 'network_upload', reason: `it may change something at ${host}`, refused: false }
-    : { class: 'network_egress', reason: `it reaches ${host}`, refused: false };
 }
 
 function findingsOf(line: LineVerdict | undefined): readonly Finding[] {
   return (line?.findings ?? []).map((finding) => ({ ...finding, refused: false, command: true }));
 }
 
+/** Code of a third party may do anything. A person decides; without one, only the operator's action for everything does. */
+function foreign(tool: ToolSpec, input: unknown, effects: ToolEffects | undefined, policy: DangerPolicy): Judgement {
+  const says = effects === undefined ? 'does not say what it would touch' : `says it would ${inWords(effects)}`;
+  const reason = `"${tool.name}" is code of a third party; it ${says}`;
+  const facts = {
+    findings: [{ class: 'code_execution', reason, refused: false }] as const,
+    resource: `${tool.name} ${shownInput(input)}`,
+    summary: {},
+  };
+  return { ...concluded(facts, policy), explicit: policy.action === 'allow', needsPerson: policy.action !== 'allow' };
+}
+
 function unjudged(tool: ToolSpec, input: unknown): Facts {
   const finding: Finding = { class: 'unknown', reason: `the tool "${tool.name}" does not say what it would touch`, refused: false };
   return { findings: [finding], resource: `${tool.name} ${shownInput(input)}`, summary: {} };
-}
-
-/** The declared effects, or undefined when there are none, they throw or they are not what the interface says. */
-function effectsOf(tool: ToolSpec, input: unknown): ToolEffects | undefined {
-  try {
-    const effects: unknown = tool.effects?.(input as never);
-    return isEffects(effects) ? effects : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isEffects(value: unknown): value is ToolEffects {
-  if (typeof value !== 'object' || value === null) return false;
-  const { reads, writes, hosts, uploads, command } = value as Record<string, unknown>;
-  if (uploads !== undefined && typeof uploads !== 'boolean') return false;
-  return [reads, writes, hosts].every(isTargets) && (command === undefined || typeof command === 'string');
-}
-
-function isTargets(value: unknown): boolean {
-  return value === undefined || (Array.isArray(value) && value.length <= MAX_TARGETS && value.every((item) => typeof item === 'string'));
 }
 
 function resourceOf({ command, reads, writes, hosts }: ToolEffects): string {

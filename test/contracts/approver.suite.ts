@@ -27,7 +27,8 @@ const LONG_MS = 20_000;
 
 export function approvalRequest(resource: string, changes: Partial<ApprovalRequest> = {}): ApprovalRequest {
   const item = { callId: 'c1', tool: 'shell', class: 'code_execution', resource, reason: 'a shell command can run any code' } as const;
-  return { id: `request of ${resource}`, sessionId: 's1', items: [item], allowTrust: true, timeoutMs: LONG_MS, ...changes };
+  const facts = { class: item.class, allowTrust: true, friction: false, timeoutMs: LONG_MS };
+  return { id: `request of ${resource}`, sessionId: 's1', items: [item], ...facts, ...changes };
 }
 
 async function untilShown(seat: ApproverSeat, count: number): Promise<void> {

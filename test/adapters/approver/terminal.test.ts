@@ -42,11 +42,18 @@ describe('the card', () => {
     expect(output).toContain('Why:  a shell command can run any code');
   });
 
-  it('of several calls lists each of them', async () => {
+  it('of several calls lists each of them, whole, and offers no trust', async () => {
     const { items } = approvalRequest('first');
-    await typing(approvalRequest('x', { items: [items[0], { ...items[0], resource: 'second' }] }), 'd\n');
-    expect(output).toContain('1. shell (code_execution): first');
-    expect(output).toContain('2. shell (code_execution): second');
+    const batch = {
+      class: 'tool_batch',
+      allowTrust: false,
+      items: [items[0], { ...items[0], tool: 'sh', resource: 'second\n    line' }],
+    } as const;
+    expect(await typing(approvalRequest('x', batch), '?\n', 't\n', 'a\n')).toBe('approve');
+    expect(output).toContain('⚠️ 2 tool actions require approval:\n  1. `shell` — `first`\n  2. `sh` — `second\n    line`\n');
+    expect(output).toContain('[a]pprove all of them once, [d]eny, [?] more: ');
+    expect(output).toContain('One answer decides all of these calls, and no others.');
+    expect(output).toContain('trust is not offered here');
   });
 });
 
@@ -95,47 +102,51 @@ describe('the time limit', () => {
   });
 });
 
-describe('the fourth approval of a class within a minute', () => {
-  const approveThrice = async () => {
-    for (const name of ['one', 'two', 'three']) expect(await typing(approvalRequest(name), 'a\n')).toBe('approve');
-  };
+describe('a card with friction', () => {
+  const friction = (changes: Partial<ApprovalRequest> = {}) => approvalRequest('four', { friction: true, ...changes });
 
   it('takes the whole word, after a pause in which nothing typed counts', async () => {
-    await approveThrice();
-    const verdict = approver.decide(approvalRequest('four'), never);
+    const verdict = approver.decide(friction(), never);
     await turn();
     input.write('approve\n');
     await turn();
-    await clock.advance(1600);
+    await clock.advance(1499);
+    await turn();
+    expect(output).not.toContain('type "approve"');
+    await clock.advance(1);
     await turn();
     input.write('approve\n');
     expect((await verdict).decision).toBe('approve');
     expect(output.match(/type "approve"/g)).toHaveLength(1);
   });
 
-  it('is denied by the letter alone', async () => {
-    await approveThrice();
-    const verdict = approver.decide(approvalRequest('four'), never);
+  it.each([
+    ['a\n', 'deny'],
+    ['t\n', 'deny'],
+    ['trust\n', 'trust'],
+    ['APPROVE\n', 'approve'],
+  ])('takes %j for %s', async (typed, decision) => {
+    const verdict = approver.decide(friction(), never);
     await turn();
-    await clock.advance(1600);
-    input.write('a\n');
-    expect((await verdict).decision).toBe('deny');
+    await clock.advance(1500);
+    input.write(typed);
+    expect((await verdict).decision).toBe(decision);
   });
 
-  it('needs no more than the letter for another class, or once the minute is over', async () => {
-    await approveThrice();
-    const [item] = approvalRequest('x').items;
-    expect(await typing(approvalRequest('x', { items: [{ ...item, class: 'system_write' }] }), 'a\n')).toBe('approve');
-    await clock.advance(61_000);
-    expect(await typing(approvalRequest('five'), 'a\n')).toBe('approve');
+  it('asks again for trust that is not offered', async () => {
+    const verdict = approver.decide(friction({ allowTrust: false }), never);
+    await turn();
+    await clock.advance(1500);
+    input.write('trust\n');
+    await turn();
+    input.write('approve\n');
+    expect((await verdict).decision).toBe('approve');
+    expect(output).toContain('trust is not offered here');
   });
-});
 
-describe('a run that is cancelled during the pause', () => {
-  it('leaves the terminal alone afterwards', async () => {
-    for (const name of ['one', 'two', 'three']) await typing(approvalRequest(name), 'a\n');
+  it('leaves the terminal alone once the run is cancelled during the pause', async () => {
     const controller = new AbortController();
-    const verdict = approver.decide(approvalRequest('four'), controller.signal);
+    const verdict = approver.decide(friction(), controller.signal);
     const rejected = expect(verdict).rejects.toThrow('cancelled');
     await turn();
     controller.abort();
@@ -144,8 +155,6 @@ describe('a run that is cancelled during the pause', () => {
     await clock.advance(5000);
     await turn();
     expect(output).toBe(before);
-    expect(await typing(approvalRequest('other', { items: [{ ...approvalRequest('other').items[0], class: 'unknown' }] }), 'a\n')).toBe(
-      'approve',
-    );
+    expect(await typing(approvalRequest('other'), 'a\n')).toBe('approve');
   });
 });

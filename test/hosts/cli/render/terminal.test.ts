@@ -219,7 +219,8 @@ describe('the terminal view', () => {
     const item = { callId: 'a', tool: 'shell', class: 'unknown', resource: 'x', reason: 'y' } as const;
     tell(RUN_STARTED, iteration(1), callStarted('b', 'glob', { pattern: '*' }));
     stage.clock.advance(70);
-    tell({ type: 'approval_asked', request: { id: 'r1', sessionId: 's', items: [item], allowTrust: false, timeoutMs: 1 } });
+    const facts = { id: 'r1', sessionId: 's', class: 'unknown', allowTrust: false, friction: false, timeoutMs: 1 } as const;
+    tell({ type: 'approval_asked', request: { ...facts, items: [item] } });
     const quiet = stage.stderr().length;
     expect(stage.screen.text()).toBe('═══ Iter 1/90 · m-1 ═══');
     tell(...callEnded('b', 'glob', 5, 10));
