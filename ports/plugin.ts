@@ -21,7 +21,14 @@ export interface ToolEffects {
   readonly uploads?: boolean;
   /** A shell command line. */
   readonly command?: string;
+  /** What is put into paths of `writes`, as far as it is known: some files make something run by what is in them. */
+  readonly changes?: readonly FileChange[];
 }
+
+/** A file's whole new content, or a piece of it (the first occurrence, or `all`) that another text takes the place of. */
+export type FileChange =
+  | { readonly path: string; readonly content: string }
+  | { readonly path: string; readonly old: string; readonly replacement: string; readonly all?: boolean };
 
 /** What a running call may use. */
 export interface ToolExecution {
@@ -69,6 +76,8 @@ export interface ToolSpec {
   readonly maxResultChars?: number;
   /** Milliseconds; absent means the run's default. */
   readonly timeoutMs?: number;
+  /** Its calls of one response run one after the other, in the order they were asked for. */
+  readonly ordered?: boolean;
   readonly output?: JsonSchema;
   readonly deferLoading?: boolean;
 }

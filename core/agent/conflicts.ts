@@ -32,10 +32,11 @@ function isBarrier(effects: ToolEffects | undefined): boolean {
 /**
  * Whether `later` has to wait for `earlier` (RUNTIME-FACTS 1.3): a shell command, and what changes
  * another host, is a barrier to both sides, a write waits for whatever touches the same path and the other way round, and a tool that
- * does not say what it touches is kept apart from writes.
+ * does not say what it touches is kept apart from writes. Calls of an ordered tool follow each other.
  */
 export function conflicts(earlier: PreparedCall, later: PreparedCall, workspace: string): boolean {
   if ('refusal' in earlier || 'refusal' in later) return false;
+  if (earlier.tool.spec.ordered === true && earlier.tool === later.tool) return true;
   const [a, b] = [earlier.effects, later.effects];
   if (isBarrier(a) || isBarrier(b)) return true;
   if (!a || !b) return Boolean(a?.writes?.length || b?.writes?.length);

@@ -57,9 +57,11 @@ const MAX_SHOWN_INPUT = 2000;
  * nothing outside the run is allowed or denied, never asked about. Never rejects: what cannot be judged
  * is `unknown`, and a path that cannot be resolved is refused.
  */
-export async function judgeCall({ tool, input, fs, policy, shell, mcp }: JudgeRequest): Promise<Judgement> {
+export async function judgeCall(request: JudgeRequest): Promise<Judgement> {
+  const { tool, input, fs, policy, shell, mcp } = request;
   if (mcp !== undefined) return judgeMcp(tool, input, policy, mcp.approve);
   const effects = effectsOf(tool, input);
+  if (request.foreign === true) return foreign(tool, input, effects, policy);
   if (!effects) return concluded(unjudged(tool, input), policy);
   const line = effects.command === undefined ? undefined : await lineVerdict(effects.command, fs, shell, policy);
   const findings = [...(await findTargets(effects, request)), ...findingsOf(line)];

@@ -161,6 +161,9 @@ const PERSISTENT_IN_PROJECT = [
   ['.devcontainer'],
 ];
 
+/** Anywhere below `.git`: of modules and of linked working trees, too. */
+const RUNS_IN_GIT = ['hooks', 'config', 'config.worktree'];
+
 /** Files that are ordinary unless their content makes something run by itself. */
 const SNIFFED: Readonly<Record<string, RegExp>> = {
   'package.json': /"(?:pre|post)?(?:install|prepare|pack|publish|publishonly|version|test|start|uninstall)"\s*:/i,
@@ -168,6 +171,11 @@ const SNIFFED: Readonly<Record<string, RegExp>> = {
   'sitecustomize.py': /./s,
   'usercustomize.py': /./s,
 };
+
+/** Whether the file's content decides. */
+export function isSniffed(path: string): boolean {
+  return Object.hasOwn(SNIFFED, nameOf(path.toLowerCase()));
+}
 
 /** Whether writing the file makes something run later. `content` is what is written, where it is known. */
 export function isPersistent(path: string, place: Place, content: string | undefined): boolean {
@@ -180,6 +188,9 @@ export function isPersistent(path: string, place: Place, content: string | undef
   if (fixed) return true;
   const segments = lower.split('/');
   if (PERSISTENT_IN_PROJECT.some((wanted) => runsThrough(segments, wanted))) return true;
+  // A repository's own folder can lie in another one's, and a file in its place points anywhere.
+  const git = segments.indexOf('.git');
+  if (git >= 0 && (git === segments.length - 1 || RUNS_IN_GIT.some((name) => segments.includes(name, git + 1)))) return true;
   const sniff = SNIFFED[nameOf(lower)];
   return sniff !== undefined && (content === undefined || sniff.test(content));
 }

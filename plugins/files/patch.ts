@@ -30,7 +30,11 @@ export function patchTool(fs: FileSystem): ToolSpec {
       required: ['path', 'old_string'],
     },
     maxResultChars: MAX_RESULT_CHARS,
-    effects: ({ path }) => ({ reads: [path], writes: [path] }),
+    effects: ({ path, old_string: old, new_string: replacement = '', replace_all: all = false }) => ({
+      reads: [path],
+      writes: [path],
+      changes: [{ path, old, replacement, all }],
+    }),
     async execute(input, { signal }) {
       const { path } = input;
       const { bytes, size } = await fs.read(path, { maxBytes: MAX_FILE_BYTES, signal });

@@ -26,7 +26,7 @@ export function writeFileTool(fs: FileSystem): ToolSpec {
       required: ['path', 'content'],
     },
     maxResultChars: MAX_RESULT_CHARS,
-    effects: ({ path }) => ({ writes: [path] }),
+    effects: ({ path, content }) => ({ writes: [path], changes: [{ path, content }] }),
     async execute({ path, content }, { signal, workspace }) {
       const size = byteLength(content);
       if (size > MAX_CONTENT_BYTES) {

@@ -54,6 +54,7 @@ export function browserTool(http: HttpClient): ToolSpec {
     },
     maxResultChars: MAX_RESULT_CHARS,
     timeoutMs: TIMEOUT_MS,
+    ordered: true,
     effects: ({ action, url = '' }) => ({ hosts: action === 'navigate' ? hostsOf(url) : action === 'click' ? [OPEN_HOST] : [] }),
     execute: (input, exec) => {
       const tab = tabOf(tabs, exec);
