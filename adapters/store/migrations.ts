@@ -178,4 +178,25 @@ CREATE TABLE audit_turns (
 ) WITHOUT ROWID;
 `;
 
-export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES, AUDIT];
+/** Files that tools handed over by reference, by the id under which the model may read them. Goes with its session. */
+const ARTIFACTS = `
+CREATE TABLE artifacts (
+  session INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  path TEXT NOT NULL,
+  roots TEXT NOT NULL,
+  media_type TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  PRIMARY KEY (session, id)
+) WITHOUT ROWID;
+CREATE TRIGGER artifacts_go_with_session AFTER DELETE ON sessions
+BEGIN
+  DELETE FROM artifacts WHERE session = old.n;
+END;
+`;
+
+export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES, AUDIT, ARTIFACTS];
