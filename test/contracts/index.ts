@@ -1,4 +1,6 @@
 /** The package `odek/testing`: contract suites for whoever writes an adapter. No test runner needed. */
+export type { ApprovalStoreHarness, ApprovalStorePlace } from './approval-store.suite.ts';
+export { approvalStoreSuite } from './approval-store.suite.ts';
 export type { ApproverHarness, ApproverSeat } from './approver.suite.ts';
 export { approverSuite } from './approver.suite.ts';
 export type { ClarifierHarness, ClarifierSeat } from './clarifier.suite.ts';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { openAudit } from '../../../adapters/store/audit.ts';
 import { openDatabase } from '../../../adapters/store/database.ts';
 import { openStore, type Store, type StoreOptions } from '../../../adapters/store/index.ts';
 import { ownIdentity } from '../../../adapters/store/process-identity.ts';
@@ -63,8 +64,9 @@ export function open(path: string, changes: Partial<StoreOptions> = {}): Promise
 }
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+const APPROVALS_CHILD = fileURLToPath(new URL('./approvals-child.ts', import.meta.url));
 
-/** A real process that works on the database; see child.ts for its commands. */
+/** A real process that works on the database; see child.ts and approvals-child.ts for its commands. */
 export interface StoreChild {
   readonly process: ChildProcess;
   /** The next line it prints. Rejects when it ends first. */
@@ -73,7 +75,15 @@ export interface StoreChild {
 }
 
 export function startChild(path: string, command: string, ...args: string[]): StoreChild {
-  const child = spawn(process.execPath, [CHILD, path, command, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  return startProcess([CHILD, path, command, ...args]);
+}
+
+export function startApprovalsChild(path: string, command: string, ...args: string[]): StoreChild {
+  return startProcess([APPROVALS_CHILD, path, command, ...args]);
+}
+
+function startProcess(args: readonly string[]): StoreChild {
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += String(chunk);
@@ -100,7 +110,7 @@ export async function sqlitePlace(): Promise<SessionPlace> {
     async open() {
       const db = await openDatabase({ path: place.path, durability: 'process', clock });
       const surface = `surface-${closers.length}`;
-      const { store, releaseAll } = openSessions(db, { ...ownIdentity(), surface, nonce: () => ids.hex(8) }, clock);
+      const { store, releaseAll } = openSessions(db, { ...ownIdentity(), surface, nonce: () => ids.hex(8) }, clock, openAudit(db));
       closers.push(() => {
         releaseAll();
         db.close();
