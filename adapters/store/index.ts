@@ -1,9 +1,13 @@
 import type { ApprovalStore } from '../../ports/approval-store.ts';
+import type { ArtifactLedger } from '../../ports/artifact.ts';
+import type { AuditStore } from '../../ports/audit.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { DeliveryOutbox, FireLedger, SchedulerLeases, ScheduleStore } from '../../ports/schedule.ts';
 import type { SessionStore } from '../../ports/session.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import { openApprovals } from './approvals.ts';
+import { openArtifacts } from './artifacts.ts';
+import { openAudit } from './audit.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
 import { ownIdentity } from './process-identity.ts';
 import { checkDatabase, type StoreReport } from './report.ts';
@@ -35,8 +39,12 @@ export interface Store {
   readonly sessions: SessionStore;
   /** What all runs used; filled by the journal. */
   readonly usage: UsageStore;
+  /** What untrusted content each session took in; filled by the runs. */
+  readonly audit: AuditStore;
   /** Questions to a person, answered by this process or another. */
   readonly approvals: ApprovalStore;
+  /** Files that tools handed over by reference. */
+  readonly artifacts: ArtifactLedger;
   readonly schedules: Schedules;
   /** Reads the whole file and reports what is wrong with it. */
   check(): Promise<StoreReport>;
@@ -55,12 +63,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const self = ownIdentity();
   const owner = { ...self, surface: options.surface, nonce: () => options.ids.hex(8) };
   const runner = { ...self, token: () => options.ids.hex(16) };
-  const { store, releaseAll } = openSessions(db, owner, options.clock);
+  const audit = openAudit(db);
+  const { store, releaseAll } = openSessions(db, owner, options.clock, audit);
   let open = true;
   return {
     sessions: store,
     usage: openUsage(db),
+    audit: audit.store,
     approvals: openApprovals(db, self, options.clock),
+    artifacts: openArtifacts(db, options.clock),
     schedules: {
       jobs: openJobs(db),
       fires: openFires(db, runner, options.clock),

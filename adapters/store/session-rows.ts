@@ -1,4 +1,5 @@
 import type { SessionHeader, StoredRecord } from '../../ports/session.ts';
+import { eraseAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { HEADER_COLUMNS, type HeaderRow, type RecordRow, toHeader, toRecords } from './journal-rows.ts';
 import { notFound } from './lease.ts';
@@ -28,11 +29,12 @@ export function load(db: Database, id: string): LoadedSession {
   return { header: toHeader(row), records: toRecords(db.all<RecordRow>(SELECT_RECORDS, first, last), id) };
 }
 
-/** Removes the header, the journal and what the search index knows of them. */
+/** Removes the header, the journal, its audit and what the search index knows of them. */
 export function erase(db: Database, session: number): void {
   const { title, first, last } = keys(session);
   db.run('DELETE FROM search WHERE rowid BETWEEN ? AND ?', title, last);
   db.run('DELETE FROM records WHERE id BETWEEN ? AND ?', first, last);
+  eraseAudit(db, session);
   db.run('DELETE FROM sessions WHERE n = ?', session);
 }
 

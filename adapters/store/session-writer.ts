@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import { type JournalRecord, SessionError, type SessionPatch, type SessionWriter } from '../../ports/session.ts';
+import type { OpenAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { count, searchable, toJson, toText } from './journal-rows.ts';
 import { HELD, keepLease, type Lease, leaseValues, releaseLease } from './lease.ts';
@@ -54,10 +55,10 @@ function insertRecords(db: Database, { session, after, at, surface, records }: B
   }
 }
 
-function append({ db, clock, surface }: WriterParts, id: string, lease: Lease, records: readonly JournalRecord[]): number {
+function append({ db, clock, surface, audit }: WriterParts, id: string, lease: Lease, records: readonly JournalRecord[]): number {
   const now = clock.now();
   const { turns, messages, input, output } = count(records);
-  return db.transaction(() => {
+  const { last, stored } = db.transaction(() => {
     const values = [records.length, turns, messages, input, output, now, now, ...leaseValues(lease)];
     const row = db.get<{ last_seq: number }>(ADVANCE, ...values);
     if (row === undefined) throw lost(id);
@@ -66,18 +67,23 @@ function append({ db, clock, surface }: WriterParts, id: string, lease: Lease, r
       throw new SessionError('store_error', `session ${id} is full: ${limit} journal records`, { value: row.last_seq, limit });
     }
     insertRecords(db, { session: lease.session, after: row.last_seq - records.length, at: now, surface, records });
-    return row.last_seq;
+    return { last: row.last_seq, stored: audit.takeInto(id, lease.session) };
   });
+  stored();
+  return last;
 }
 
-function update(db: Database, id: string, lease: Lease, now: number, patch: SessionPatch): void {
+function update({ db, clock, audit }: WriterParts, id: string, lease: Lease, patch: SessionPatch): void {
+  const now = clock.now();
   const columns = patchColumns(patch);
   const sets = columns.map(([name]) => `${name} = ?, `).join('');
   const sql = `UPDATE sessions SET ${sets}updated_at = ? WHERE ${HELD}`;
-  db.transaction(() => {
+  const stored = db.transaction(() => {
     if (db.run(sql, ...columns.map(([, value]) => value), now, ...leaseValues(lease)) !== 1) throw lost(id);
     if (patch.title !== undefined) setTitle(db, lease.session, toText(patch.title));
+    return audit.takeInto(id, lease.session);
   });
+  stored();
 }
 
 function discard(db: Database, id: string, lease: Lease): void {
@@ -97,11 +103,13 @@ export interface WriterParts {
   /** Under which usage is entered. */
   readonly surface: string;
   readonly writers: OpenWriters;
+  /** What waits for a session's next commit. */
+  readonly audit: OpenAudit;
 }
 
 /** The writer that owns `lease`; it keeps the heartbeat going until it is closed. */
 export function createWriter(parts: WriterParts, lease: Lease, loaded: LoadedSession): SessionWriter {
-  const { db, clock, writers } = parts;
+  const { db, clock, writers, audit } = parts;
   const { id } = loaded.header;
   const stopBeat = keepLease(db, lease, clock);
   let open = true;
@@ -126,13 +134,17 @@ export function createWriter(parts: WriterParts, lease: Lease, loaded: LoadedSes
     },
     async update(patch) {
       if (!open) throw closed(id);
-      update(db, id, lease, clock.now(), patch);
+      update(parts, id, lease, patch);
     },
     async close(options) {
       if (!open) return;
-      if (options?.discard !== true) return abandon();
-      end();
-      discard(db, id, lease);
+      if (options?.discard === true) {
+        end();
+        discard(db, id, lease);
+      } else {
+        abandon();
+      }
+      await audit.store.flush(id);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import { type NewSession, SessionError, type SessionHeader, type SessionQuery, type SessionStore } from '../../ports/session.ts';
+import type { OpenAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { HEADER_COLUMNS, type HeaderRow, toHeader, toText } from './journal-rows.ts';
 import { HOLDER_COLUMNS, type HolderRow, type Lease, type LeaseOwner, liveHolder, releaseLease, takeLease } from './lease.ts';
@@ -79,9 +80,9 @@ export interface OpenSessions {
 }
 
 /** The {@link SessionStore} over one database connection. */
-export function openSessions(db: Database, owner: LeaseOwner, clock: Clock): OpenSessions {
+export function openSessions(db: Database, owner: LeaseOwner, clock: Clock, audit: OpenAudit): OpenSessions {
   const writers: OpenWriters = new Set();
-  const parts = { db, clock, surface: owner.surface, writers };
+  const parts = { db, clock, surface: owner.surface, writers, audit };
   const store: SessionStore = {
     async create(session) {
       checkId(session.id);

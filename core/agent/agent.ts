@@ -6,6 +6,7 @@ import type { RunResult } from '../../ports/run.ts';
 import type { JournalRecord, SessionWriter, StoredRecord } from '../../ports/session.ts';
 import { createFriction, type Friction } from '../approvals/friction.ts';
 import { createGate, type Gate } from '../approvals/gate.ts';
+import type { AuditedTurn } from '../audit/stage.ts';
 import { createBudget } from '../budget/budget.ts';
 import { foldJournal, repairRecords } from '../transcript/fold.ts';
 import { createTranscript, type Transcript } from '../transcript/transcript.ts';
@@ -101,6 +102,11 @@ function runSignal(deps: AgentDeps, settings: AgentSettings, outer: AbortSignal)
   };
 }
 
+/** The user message that this run belongs to: a new one, or that of the interrupted run it goes on with. */
+function auditedTurn({ session, task, originalTask }: RunInput): AuditedTurn {
+  return { turn: session.header.turns + (task === undefined ? 0 : 1), prompt: originalTask ?? task };
+}
+
 interface GateParts {
   readonly deps: AgentDeps;
   readonly settings: AgentSettings;
@@ -184,7 +190,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
       if (record.kind === 'message') transcript.push(record.message, first + index);
     });
     const untitled = input.session.header.title === '' && input.task !== undefined;
-    const title = untitled ? [...deps.redactor.text(input.task ?? '')].slice(0, MAX_TITLE).join('') : undefined;
+    const title = untitled ? [...deps.redactor.text(input.originalTask ?? input.task ?? '')].slice(0, MAX_TITLE).join('') : undefined;
     await input.session.update({ lastRun: { id: runId, state: 'running' }, ...(title !== undefined && { title }) });
     emit({ type: 'run_started', data: { model: settings.model, sandbox: settings.sandbox, max_iterations: settings.maxIterations } });
     return { transcript, journal };
@@ -209,7 +215,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
       journal,
       budget,
       emit,
-      stages: createStages(deps, settings, runId),
+      stages: createStages(deps, settings, runId, auditedTurn(input)),
       signal,
       startedAt,
       iteration: 0,

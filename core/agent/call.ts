@@ -76,7 +76,16 @@ async function store(task: CallTask, key: CallKey, ending: Ending, judgement: Ju
   const { call } = prepared;
   const { outcome, content, errorClass } = ending;
   const message: ToolMessage = { role: 'tool', callId: call.id, name: call.name, content, outcome };
-  const ended: EndedCall = { key, call, prepared, judgement, outcome, errorClass, content: ending.visible };
+  const ended: EndedCall = {
+    key,
+    call,
+    prepared,
+    judgement,
+    outcome,
+    errorClass,
+    content: ending.visible,
+    ...(ending.source !== undefined && { source: ending.source }),
+  };
   const following = state.stages.flatMap((stage) => stage.afterCall?.(state, ended) ?? []);
   const finished: JournalRecord = { kind: 'tool_finished', key, message, durationMs: Math.round(ending.durationMs) };
   const seq = await state.journal.append([finished, ...following]);

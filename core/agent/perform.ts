@@ -16,6 +16,8 @@ export interface Ending {
   readonly content: string;
   /** What a person sees: redacted and bounded, without wrapper. */
   readonly visible: string;
+  /** Label of the untrusted wrapper, redacted; absent where odek wrote the text. */
+  readonly source?: string;
   readonly bytes: number;
   readonly errorClass: ErrorClass;
   readonly durationMs: number;
@@ -33,7 +35,13 @@ export function ownEnding({ deps }: Pick<CallScope, 'deps'>, tool: string, outco
 /** How this scope reads command lines. */
 export function shellContext({ deps, settings, sessionId }: CallScope): ShellContext | undefined {
   if (deps.shell === undefined) return undefined;
-  return { grammar: deps.shell, home: settings.home, tempDirs: settings.tempDirs, ledger: ledgerOf(deps.fs, sessionId) };
+  return {
+    grammar: deps.shell,
+    home: settings.home,
+    tempDirs: settings.tempDirs,
+    reachable: settings.reachableHosts,
+    ledger: ledgerOf(deps.fs, sessionId),
+  };
 }
 
 /** What a validated call means to the user's world. Never rejects. */
@@ -45,6 +53,8 @@ export function judgeReady(scope: CallScope, ready: ReadyCall): Promise<Judgemen
     policy: scope.settings.danger,
     shell: shellContext(scope),
     mcp: ready.tool.mcp,
+    foreign: scope.deps.isForeign?.(ready.tool.owner),
+    reachable: scope.settings.reachableHosts,
   });
 }
 
@@ -62,7 +72,15 @@ async function executeAndShape(scope: CallScope, ready: ReadyCall): Promise<Endi
   });
   const errorClass: ErrorClass = raw.timedOut ? 'deadline_exceeded' : (ERROR_CLASS[raw.outcome] ?? 'tool_error');
   const durationMs = deps.clock.monotonic() - startedAt;
-  return { outcome: raw.outcome, content: shaped.forModel, visible: shaped.visible, bytes: shaped.bytes, errorClass, durationMs };
+  return {
+    outcome: raw.outcome,
+    content: shaped.forModel,
+    visible: shaped.visible,
+    bytes: shaped.bytes,
+    source: shaped.source,
+    errorClass,
+    durationMs,
+  };
 }
 
 /** Executes what was authorised, shapes the result, and books which file the model has now seen whole. */

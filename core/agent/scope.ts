@@ -3,8 +3,8 @@ import type { AgentDeps, AgentSettings } from './settings.ts';
 
 /** What one call needs to know of whatever it belongs to. The state of a run is one. */
 export interface CallScope {
-  readonly deps: Pick<AgentDeps, 'clock' | 'fs' | 'hash' | 'ids' | 'redactor' | 'shell'>;
-  readonly settings: Pick<AgentSettings, 'danger' | 'workspace' | 'toolTimeoutMs' | 'home' | 'tempDirs'>;
+  readonly deps: Pick<AgentDeps, 'clock' | 'fs' | 'hash' | 'ids' | 'redactor' | 'shell' | 'isForeign'>;
+  readonly settings: Pick<AgentSettings, 'danger' | 'workspace' | 'toolTimeoutMs' | 'home' | 'tempDirs' | 'reachableHosts'>;
   readonly runId: string;
   /** Whose ledger of read files counts. */
   readonly sessionId: string;

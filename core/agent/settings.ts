@@ -1,4 +1,5 @@
 import type { Approver, DangerPolicy } from '../../ports/approval.ts';
+import type { AuditStore } from '../../ports/audit.ts';
 import type { BudgetLimits, Prices } from '../../ports/budget.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RunEvent } from '../../ports/event.ts';
@@ -43,10 +44,14 @@ export interface AgentDeps {
   readonly approver?: Approver;
   /** Absent: there are no background jobs. */
   readonly jobs?: JobDesk;
+  /** Absent: no audit is kept. */
+  readonly audit?: AuditStore;
   /** Absent: planning is off. */
   readonly plans?: PlanDesk;
   /** Whether the declared effects of an owner's tools are believed as evidence. Absent: nobody's are. */
   isFirstParty?(owner: string): boolean;
+  /** Whether an owner's tools are a third party's: what they declare is shown, and each call is asked about. Absent: nobody's are. */
+  isForeign?(owner: string): boolean;
   /** Gets every event in order. A listener that throws harms nobody. */
   emit(event: RunEvent): void;
 }
@@ -75,6 +80,8 @@ export interface AgentSettings {
   readonly home?: string;
   /** Folders for files of the moment, absolute; `/tmp` and `/var/tmp` when absent. */
   readonly tempDirs?: readonly string[];
+  /** `host:port` entries on this machine or in its network that the operator admitted. */
+  readonly reachableHosts?: readonly string[];
   readonly sandbox: boolean;
   /** Keep a digest of what no longer fits the model's window. Absent: yes. */
   readonly compaction?: boolean;
@@ -90,5 +97,7 @@ export interface RunInput {
   readonly session: SessionWriter;
   /** The new user turn. Absent: go on where an interrupted run stopped. */
   readonly task?: string;
+  /** The turn as the user wrote it, where `task` has content of files put into it; the session's title comes from it. */
+  readonly originalTask?: string;
   readonly signal: AbortSignal;
 }

@@ -1,3 +1,4 @@
+import { type AuditedTurn, createAuditStage } from '../audit/stage.ts';
 import { createContextStage } from '../context/stage.ts';
 import { createJobStage } from '../jobs/stage.ts';
 import { createPlanStage, withoutPlan } from '../plan/plan-stage.ts';
@@ -7,8 +8,8 @@ import { createVerificationStage } from '../verification/verification-stage.ts';
 import type { AgentDeps, AgentSettings } from './settings.ts';
 import type { Stage } from './stage.ts';
 
-/** The stages of one run, in the order they are asked. Context comes last: it measures what the others added. */
-export function createStages(deps: AgentDeps, settings: AgentSettings, run: string): readonly Stage[] {
+/** The stages of one run, in the order they are asked. Context measures what the others added, and the audit looks at what came of it all. */
+export function createStages(deps: AgentDeps, settings: AgentSettings, run: string, turn: AuditedTurn): readonly Stage[] {
   const plan = deps.plans && createPlanStage(deps, deps.plans, run);
   const verification = settings.verify === undefined ? [] : [createVerificationStage(settings.verify)];
   return [
@@ -18,5 +19,6 @@ export function createStages(deps: AgentDeps, settings: AgentSettings, run: stri
     ...verification,
     ...(deps.jobs === undefined ? [] : [createJobStage(deps, deps.jobs)]),
     createContextStage(settings),
+    ...(deps.audit === undefined ? [] : [createAuditStage(deps, deps.audit, turn)]),
   ];
 }

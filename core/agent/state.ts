@@ -60,6 +60,8 @@ export interface EndedCall {
   /** With an outcome other than `completed`. */
   readonly errorClass: ErrorClass;
   readonly content: string;
+  /** Label of the untrusted wrapper around it, redacted. Absent: odek wrote the content itself. */
+  readonly source?: string;
 }
 
 /** What a stage makes of an answer. */

@@ -72,6 +72,8 @@ interface ResultShape {
   readonly forModel: string;
   /** What people get: redacted and bounded. */
   readonly visible: string;
+  /** Label of the wrapper, redacted. */
+  readonly source: string;
   /** UTF-8 bytes of the result as the tool gave it. */
   readonly bytes: number;
 }
@@ -93,6 +95,7 @@ export function shapeResult(result: {
   const { tool, text, source = tool, maxResultChars, redactor, ids } = result;
   const bytes = utf8Length(text);
   const visible = boundAndRedact(text, maxResultChars, bytes, redactor);
-  const wrapped = wrapUntrusted(visible, redactor.text(source), ids.hex(8));
-  return { forModel: delimitResult(tool, ids.hex(8), wrapped), visible, bytes };
+  const label = redactor.text(source);
+  const wrapped = wrapUntrusted(visible, label, ids.hex(8));
+  return { forModel: delimitResult(tool, ids.hex(8), wrapped), visible, source: label, bytes };
 }

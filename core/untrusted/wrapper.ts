@@ -49,3 +49,33 @@ export function unwrapUntrusted(text: string): { readonly source: string; readon
   const body = text.slice(from, close);
   return { source, body: body.endsWith('\n') ? body.slice(0, -1) : body };
 }
+
+/** One wrapped part of a text. */
+export interface WrappedPart {
+  readonly source: string;
+  readonly body: string;
+  /** With its tags. */
+  readonly whole: string;
+}
+
+/** Most parts that are looked for in one text. */
+const MAX_PARTS = 1024;
+
+/** Every wrapped part of `text` whose tags carry the same nonce, in order; at most 1024. A part inside a part belongs to the outer one. */
+export function allWrapped(text: string): readonly WrappedPart[] {
+  if (!text.includes(`<${LITERAL}_`)) return [];
+  const parts: WrappedPart[] = [];
+  const open = new RegExp(OPEN_TAG, 'g');
+  for (let match = open.exec(text); match !== null && parts.length < MAX_PARTS; match = open.exec(text)) {
+    const [tag, nonce = '', source = ''] = match;
+    const from = match.index + tag.length;
+    const closing = `</${LITERAL}_${nonce}>`;
+    const close = text.indexOf(closing, from);
+    if (close === -1) continue;
+    const end = close + closing.length;
+    const body = text.slice(from, close);
+    parts.push({ source, body: body.endsWith('\n') ? body.slice(0, -1) : body, whole: text.slice(match.index, end) });
+    open.lastIndex = end;
+  }
+  return parts;
+}
