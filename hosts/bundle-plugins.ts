@@ -96,6 +96,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'command-line': ['hosts/cli/args.ts', 'hosts/cli/commands.ts', 'hosts/cli/exit-codes.ts', 'hosts/cli/help.ts', 'ports/errors.ts'],
   agent: ['hosts/cli/continue.ts', 'hosts/cli/repl.ts', 'hosts/cli/run.ts'],
   upkeep: [
+    'hosts/cli/audit.ts',
     'hosts/cli/completion.ts',
     'hosts/cli/config.ts',
     'hosts/cli/doctor.ts',

@@ -183,6 +183,13 @@ export const COMMANDS = {
     ],
     load: () => import('./usage.ts'),
   },
+  audit: {
+    summary: 'Show what untrusted content went into a session, and what came of it.',
+    usage: 'audit --list | audit <session>',
+    positionals: [{ name: 'session', summary: 'A session id.' }],
+    flags: [{ name: 'list', kind: 'boolean', summary: 'List the sessions that have an audit.' }],
+    load: () => import('./audit.ts'),
+  },
   init: {
     summary: 'Write an example configuration.',
     usage: 'init [--global | --local] [--force]',
