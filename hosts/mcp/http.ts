@@ -8,6 +8,7 @@ import {
   localhostAllowedHostnames,
   localhostAllowedOrigins,
   type McpServerFactory,
+  type ServerNotifier,
 } from '@modelcontextprotocol/server';
 import { createSessions } from './http-sessions.ts';
 import { MAX_REQUEST_BYTES } from './stream-transport.ts';
@@ -31,8 +32,8 @@ export interface ServeHttpOptions {
   readonly maxRequestBytes?: number;
   readonly maxSessions?: number;
   newId(): string;
-  /** Tells subscribers of the versions without sessions. Returns what stops the telling. */
-  onToolsChanged?(listener: () => void): () => void;
+  /** Gets what tells subscribers of the version without sessions that a list changed. Returns what stops the telling. */
+  announce?(notify: ServerNotifier): () => void;
   onError(error: Error): void;
 }
 
@@ -93,7 +94,7 @@ export async function serveHttp(factory: McpServerFactory, options: ServeHttpOpt
     onError,
     ...(options.maxSessions !== undefined && { maxSessions: options.maxSessions }),
   });
-  const stopTelling = options.onToolsChanged?.(() => modern.notify.toolsChanged());
+  const stopTelling = options.announce?.(modern.notify);
   const fetch = async (request: Request): Promise<Response> => {
     const isLegacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: maxRequestBytes });
     return isLegacy ? sessions.handle(request) : modern.fetch(request);

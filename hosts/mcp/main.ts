@@ -122,7 +122,7 @@ async function serveOverHttp(context: CommandContext, host: ToolHost, place: Htt
     port: place.port,
     token,
     newId: () => host.hex(TOKEN_BYTES),
-    onToolsChanged: (listener) => host.onChange(listener),
+    announce: (notify) => host.onChange(() => notify.toolsChanged()),
     onError: (error) => warn(`mcp: ${displayText(error.message)}`),
   });
   warn(`mcp: serving at ${front.url}`);

@@ -1,9 +1,7 @@
-import { type McpServerFactory, ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelcontextprotocol/server';
+import { type McpServerFactory, ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server';
 import type { ToolDefinition } from '../../ports/llm.ts';
 import { odekVersion } from '../cli/version.ts';
-
-/** Newest first: the second is what a client with an unknown version is offered. */
-export const SERVED_VERSIONS: readonly string[] = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+import { createSdkServer } from './sdk-server.ts';
 
 /** What a client is given instead of a result. */
 export interface ServedResult {
@@ -43,13 +41,14 @@ function refuseCursor(params: { readonly cursor?: string | undefined } | undefin
 export function serverFactory(tools: ServedTools): McpServerFactory {
   const version = odekVersion();
   return ({ era, requestInfo }) => {
-    const server = new Server(
+    const product = createSdkServer(
       { name: 'odek', version },
       {
         capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
-        supportedProtocolVersions: [...SERVED_VERSIONS],
+        schemaOf: (name) => tools.list().find((tool) => tool.name === name)?.parameters,
       },
     );
+    const { server } = product;
     server.setRequestHandler('tools/list', ({ params }) => {
       refuseCursor(params);
       return { tools: tools.list().map(asTool) };
@@ -82,6 +81,6 @@ export function serverFactory(tools: ServedTools): McpServerFactory {
       const stop = tools.onChange(() => void server.sendToolListChanged().catch(() => {}));
       server.onclose = stop;
     }
-    return server;
+    return product;
   };
 }

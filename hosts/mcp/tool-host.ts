@@ -56,7 +56,8 @@ export async function openToolHost({ environment, edges, onCall }: ToolHostOptio
   const plugins = await get(TOKENS.plugins);
   const plans = await get(TOKENS.plans);
   const ids = await get(TOKENS.ids);
-  const settings = agentSettings(environment, MCP_POLICY);
+  const sandbox = await get(TOKENS.sandbox);
+  const settings = agentSettings(environment, MCP_POLICY, sandbox.sandbox !== undefined);
   const runId = ids.hex(ID_BYTES);
   // One plan for all clients: it is as old as this process.
   plans?.open(runId, () => {});
@@ -97,7 +98,7 @@ export async function openToolHost({ environment, edges, onCall }: ToolHostOptio
   const closeAll = (): Promise<void> => {
     closing.abort('the server ends');
     plans?.close(runId);
-    return closeInOrder(clock, [() => Promise.allSettled(under), () => plugins.dispose(), () => store.close()]);
+    return closeInOrder(clock, [() => Promise.allSettled(under), () => plugins.dispose(), () => sandbox.close(), () => store.close()]);
   };
   return {
     list,
