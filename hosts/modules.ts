@@ -11,8 +11,9 @@ import { announced } from './clarify.ts';
 import { createConfigView } from './config-view.ts';
 import { guardedProxy } from './network.ts';
 import { outsideAdapters } from './outside.ts';
-import { firstPartyOf, isPlanning, openPlanDesk, PLAN_TOOL } from './planning.ts';
+import { firstPartyOf, foreignOf, isPlanning, openPlanDesk, PLAN_TOOL } from './planning.ts';
 import { createProvider } from './provider.ts';
+import { openSandbox } from './sandbox.ts';
 import { openSearchEngine } from './search-engine.ts';
 import { agentSettings } from './settings.ts';
 import { openSinks, reportEvent } from './sinks.ts';
@@ -57,10 +58,14 @@ export const worldModule = new ContainerModule((options) => {
     },
     [TOKENS.environment],
   );
+  single(TOKENS.sandbox, openSandbox, [TOKENS.policy, TOKENS.environment, TOKENS.edges]);
   single(
     TOKENS.processes,
-    async (environment) => (await import('../adapters/process/node.ts')).createProcessRunner({ environment: environment.env }),
-    [TOKENS.environment],
+    async ({ env, config }, { sandbox }) => {
+      const { createProcessRunner } = await import('../adapters/process/node.ts');
+      return createProcessRunner({ environment: env, recordsFolder: config.state.jobsFolder, ...(sandbox && { launcher: sandbox }) });
+    },
+    [TOKENS.environment, TOKENS.sandbox],
   );
   single(
     TOKENS.guardedHttp,
@@ -97,9 +102,9 @@ export const agentModule = new ContainerModule((options) => {
   );
   single(
     TOKENS.jobs,
-    async (environment, redactor, clock, ids, hash) =>
-      hasJobs(environment.config, environment.builtIns) ? openJobDesk(environment, { redactor, clock, ids, hash }) : undefined,
-    [TOKENS.environment, TOKENS.redactor, TOKENS.clock, TOKENS.ids, TOKENS.hash],
+    async (environment, { sandbox }, redactor, clock, ids, hash) =>
+      hasJobs(environment.config, environment.builtIns) ? openJobDesk(environment, { sandbox, redactor, clock, ids, hash }) : undefined,
+    [TOKENS.environment, TOKENS.sandbox, TOKENS.redactor, TOKENS.clock, TOKENS.ids, TOKENS.hash],
   );
   single(
     TOKENS.services,
@@ -147,7 +152,26 @@ export const agentModule = new ContainerModule((options) => {
   single(
     TOKENS.agent,
     // The plugins are named so that their tools are there before the agent is.
-    (policy, environment, provider, tools, plans, jobs, _plugins, validator, fs, clock, ids, hash, redactor, shell, sinks, edges) =>
+    (
+      policy,
+      environment,
+      provider,
+      tools,
+      plans,
+      jobs,
+      _plugins,
+      validator,
+      fs,
+      clock,
+      ids,
+      hash,
+      redactor,
+      shell,
+      sinks,
+      edges,
+      store,
+      { sandbox },
+    ) =>
       createAgent(
         {
           provider,
@@ -159,13 +183,15 @@ export const agentModule = new ContainerModule((options) => {
           hash,
           redactor,
           shell,
+          audit: store.audit,
           ...(edges.approver && { approver: edges.approver }),
           ...(plans && { plans }),
           ...(jobs && { jobs }),
           isFirstParty: firstPartyOf(environment.builtIns),
+          isForeign: foreignOf(environment.builtIns, edges.plugins),
           emit: (event) => reportEvent(event, edges, sinks, environment),
         },
-        agentSettings(environment, policy),
+        agentSettings(environment, policy, sandbox !== undefined),
       ),
     [
       TOKENS.policy,
@@ -184,14 +210,27 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.shell,
       TOKENS.sinks,
       TOKENS.edges,
+      TOKENS.store,
+      TOKENS.sandbox,
     ],
   );
   single(
     TOKENS.root,
-    (agent, store, ids, clock, redactor, provider, sinks, plugins, jobs) => ({
-      ...{ agent, store, ids, clock, redactor, provider, sinks, plugins },
+    (agent, store, ids, clock, redactor, provider, sinks, plugins, jobs, sandbox) => ({
+      ...{ agent, store, ids, clock, redactor, provider, sinks, plugins, sandbox },
       ...(jobs && { jobs }),
     }),
-    [TOKENS.agent, TOKENS.store, TOKENS.ids, TOKENS.clock, TOKENS.redactor, TOKENS.provider, TOKENS.sinks, TOKENS.plugins, TOKENS.jobs],
+    [
+      TOKENS.agent,
+      TOKENS.store,
+      TOKENS.ids,
+      TOKENS.clock,
+      TOKENS.redactor,
+      TOKENS.provider,
+      TOKENS.sinks,
+      TOKENS.plugins,
+      TOKENS.jobs,
+      TOKENS.sandbox,
+    ],
   );
 });

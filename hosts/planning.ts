@@ -2,6 +2,7 @@ import { createPlanDesk, type PlanDesk } from '../core/plan/desk.ts';
 import type { Redactor } from '../core/redact/redactor.ts';
 import { PLUGIN_NAMES, type PluginName } from '../plugins/index.ts';
 import type { Hash } from '../ports/hash.ts';
+import type { Plugin } from '../ports/plugin.ts';
 import type { ResolvedConfig } from './config/types.ts';
 
 /** The tool, and the plugin that brings it. The name stays taken while planning is off. */
@@ -17,6 +18,12 @@ export function isPlanning(config: Pick<ResolvedConfig, 'planning' | 'tools'>, b
 /** Whose declared effects are believed: the plugins that odek brings, where they are there. */
 export function firstPartyOf(builtIns: readonly PluginName[] = PLUGIN_NAMES): (owner: string) => boolean {
   return (owner) => builtIns.some((name) => name === owner);
+}
+
+/** Whose tools are a third party's: not odek's own, and not of a plugin that the embedding program hands over as a live object. */
+export function foreignOf(builtIns?: readonly PluginName[], handedOver: readonly Plugin[] = []): (owner: string) => boolean {
+  const isFirstParty = firstPartyOf(builtIns);
+  return (owner) => !isFirstParty(owner) && !handedOver.some((plugin) => plugin.name === owner);
 }
 
 export function openPlanDesk({ planning }: Pick<ResolvedConfig, 'planning'>, hash: Hash, redactor: Redactor): PlanDesk {
