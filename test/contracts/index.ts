@@ -3,6 +3,8 @@ export type { ApprovalStoreHarness, ApprovalStorePlace } from './approval-store.
 export { approvalStoreSuite } from './approval-store.suite.ts';
 export type { ApproverHarness, ApproverSeat } from './approver.suite.ts';
 export { approverSuite } from './approver.suite.ts';
+export type { AuditPlace, AuditStoreHarness } from './audit-store.suite.ts';
+export { auditStoreSuite } from './audit-store.suite.ts';
 export type { ClarifierHarness, ClarifierSeat } from './clarifier.suite.ts';
 export { clarifierSuite } from './clarifier.suite.ts';
 export type { ClockHarness } from './clock.suite.ts';
