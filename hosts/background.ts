@@ -1,3 +1,4 @@
+import type { Sandbox } from '../adapters/process/sandbox/sandbox.ts';
 import { createJobDesk, type JobDesk } from '../core/jobs/desk.ts';
 import type { Redactor } from '../core/redact/redactor.ts';
 import { PLUGIN_NAMES, type PluginName } from '../plugins/index.ts';
@@ -20,13 +21,22 @@ export function hasJobs(config: Pick<ResolvedConfig, 'background' | 'tools'>, bu
 /** The jobs of a host. What an odek that was killed left running is ended first. */
 export async function openJobDesk(
   { config, env }: HostEnvironment,
-  parts: { readonly redactor: Redactor; readonly clock: Clock; readonly ids: Ids; readonly hash: Hash },
+  {
+    sandbox,
+    ...parts
+  }: {
+    readonly sandbox: Sandbox | undefined;
+    readonly redactor: Redactor;
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly hash: Hash;
+  },
 ): Promise<JobDesk> {
   const { createJobRunner } = await import('../adapters/process/jobs.ts');
   const { max_jobs, max_output_bytes, max_timeout_seconds, notify } = config.background;
   return createJobDesk({
     ...parts,
-    runner: createJobRunner({ environment: env, recordsFolder: config.state.jobsFolder }),
+    runner: createJobRunner({ environment: env, recordsFolder: config.state.jobsFolder, ...(sandbox && { launcher: sandbox }) }),
     maxJobs: max_jobs,
     maxOutputBytes: max_output_bytes,
     ...(max_timeout_seconds > 0 && { maxTimeoutMs: max_timeout_seconds * 1000 }),

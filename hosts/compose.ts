@@ -39,6 +39,7 @@ export async function compose(policy: HostPolicy, environment: HostEnvironment, 
     const parts = [
       () => root.plugins.dispose(),
       async () => root.jobs?.closeAll(),
+      () => root.sandbox.close(),
       () => root.provider.close(),
       () => root.sinks.close(),
       () => root.store.close(),

@@ -13,6 +13,7 @@ import type { Ids } from '../ports/ids.ts';
 import type { LlmProvider } from '../ports/llm.ts';
 import type { Plugin } from '../ports/plugin.ts';
 import type { ProviderSelection, ResolvedConfig } from './config/types.ts';
+import type { HostSandbox } from './sandbox.ts';
 
 /** What a host knows before anything is made: configuration and place. */
 export interface HostEnvironment {
@@ -40,6 +41,8 @@ export interface Edges {
   readonly approver?: Approver;
   /** Absent: nobody can be asked anything in the middle of a run. */
   readonly clarifier?: Clarifier;
+  /** A question of odek's own before a run, to the person who started it. Absent, or undefined as answer: there is nobody. */
+  askOperator?(text: string): Promise<string | undefined>;
   /** A live provider that takes the configured one's place. */
   readonly provider?: LlmProvider;
   /** Applied after the first-party ones. */
@@ -58,6 +61,7 @@ export interface Root {
   readonly provider: LlmProvider;
   readonly sinks: FanOut;
   readonly plugins: AppliedPlugins;
+  readonly sandbox: HostSandbox;
   /** Absent: there are no background jobs. */
   readonly jobs?: JobDesk;
 }

@@ -9,8 +9,8 @@ const TOOL_TIMEOUT_MS = 30 * 60_000;
 const APPROVAL_TIMEOUT_MS = 10 * 60_000;
 const SIDE_CALL_TIMEOUT_MS = 30_000;
 
-/** The agent's settings as the configuration has them, held under the surface's ceilings. */
-export function agentSettings(environment: HostEnvironment, policy: HostPolicy): AgentSettings {
+/** The agent's settings as the configuration has them, held under the surface's ceilings. `sandbox`: whether commands run in one. */
+export function agentSettings(environment: HostEnvironment, policy: HostPolicy, sandbox = false): AgentSettings {
   const { config, selection } = environment;
   const verify = verifySettings(config.verify);
   return {
@@ -42,7 +42,7 @@ export function agentSettings(environment: HostEnvironment, policy: HostPolicy):
       nonInteractive: choose(policy.nonInteractive, config.dangerous.non_interactive, SCALES.nonInteractive).value,
     },
     ...placesOf(environment.env),
-    sandbox: false,
+    sandbox,
     ...(verify !== undefined && { verify }),
   };
 }

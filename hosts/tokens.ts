@@ -19,6 +19,7 @@ import type { ShellGrammar } from '../ports/shell-grammar.ts';
 import type { LoadedAdapters } from './adapters.ts';
 import type { Edges, HostEnvironment, Root } from './environment.ts';
 import type { HostPolicy } from './policy.ts';
+import type { HostSandbox } from './sandbox.ts';
 
 /** An identifier that remembers the type bound to it. */
 export type Token<Bound> = symbol & { readonly bound?: Bound };
@@ -40,6 +41,7 @@ export const TOKENS = {
   operatorHttp: token<HttpClient>('operator http client'),
   guardedHttp: token<HttpClient>('guarded http client'),
   fileSystem: token<FileSystem>('file system'),
+  sandbox: token<HostSandbox>('sandbox'),
   processes: token<ProcessRunner>('process runner'),
   provider: token<LlmProvider>('provider'),
   store: token<Store>('store'),

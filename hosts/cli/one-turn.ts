@@ -1,3 +1,4 @@
+import { createSystemClock } from '../../adapters/clock/system.ts';
 import type { SessionWriter } from '../../ports/session.ts';
 import type { Composed } from '../compose.ts';
 import type { ResolvedConfig } from '../config/types.ts';
@@ -8,6 +9,7 @@ import { exitCodeOfOutcome } from './exit-codes.ts';
 import { hostEnvironment, withHost } from './host.ts';
 import { onInterrupt } from './interrupt.ts';
 import { openView } from './open-view.ts';
+import { operatorQuestion } from './operator-question.ts';
 import { runTurn, tellHowToContinue, terminalApprover } from './turn.ts';
 
 export interface OneTurn {
@@ -27,7 +29,12 @@ export async function runOneTurn(context: CommandContext, { policy, config, list
   const view = openView(context, config, listed);
   const interrupt = onInterrupt(() => view.close());
   const approver = await terminalApprover();
-  const edges = { ...(approver && { approver }), onEvent: view.onEvent, log: view.log };
+  const edges = {
+    ...(approver && { approver }),
+    ...operatorQuestion(createSystemClock(), approver !== undefined),
+    onEvent: view.onEvent,
+    log: view.log,
+  };
   try {
     return await withHost(policy, environment, edges, async (composed) => {
       const { signal } = interrupt;

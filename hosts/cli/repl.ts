@@ -12,6 +12,7 @@ import { EXIT } from './exit-codes.ts';
 import { hostEnvironment, loadTold, warner, withHost } from './host.ts';
 import { onInterrupt } from './interrupt.ts';
 import { type OpenView, openView } from './open-view.ts';
+import { operatorQuestion } from './operator-question.ts';
 import { CLI_POLICIES } from './policy.ts';
 import { noteLines, noteOf } from './render/notes.ts';
 import { sanitise } from './render/sanitise.ts';
@@ -64,13 +65,16 @@ function endedBy(quit: AbortSignal, prompt: Prompt): Prompt {
 export async function run(context: CommandContext): Promise<number> {
   const { header, config } = await startingPoint(context);
   const environment = await hostEnvironment(context, config, 'terminal');
-  const person = await terminalPerson(createSystemClock());
+  const clock = createSystemClock();
   const idle = betweenTurns(context);
   let view: OpenView | undefined;
+  const log: Edges['log'] = (level, text) => (view ?? idle).log(level, text);
+  const person = await terminalPerson(clock, { config, policy: CLI_POLICIES.repl, log });
   const edges: Edges = {
     ...person,
+    ...operatorQuestion(clock, person.approver !== undefined),
     onEvent: (event) => (view ?? idle).onEvent(event),
-    log: (level, text) => (view ?? idle).log(level, text),
+    log,
   };
   const { id: provider, model } = environment.selection;
   // Ctrl-C ends a turn; a terminal that is closed ends the repl, and what its turn started with it.

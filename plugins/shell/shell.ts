@@ -1,5 +1,5 @@
 import { defineTool, type ToolResult, type ToolSpec } from '../../ports/plugin.ts';
-import type { ProcessResult, ProcessRunner } from '../../ports/process.ts';
+import type { Confinement, ProcessResult, ProcessRunner } from '../../ports/process.ts';
 
 interface ShellInput {
   readonly command: string;
@@ -16,8 +16,7 @@ const CALL_LIMIT_MS = TIME_LIMIT_MS + MINUTE_MS;
 export function shellTool(runner: ProcessRunner): ToolSpec {
   return defineTool<ShellInput>({
     name: 'shell',
-    description:
-      'Run a command with sh -c in the working directory: builds, tests, git, programs. Not interactive; 30 min and 1 MiB a stream at most. Returns stdout then stderr. For files prefer read_file, search_files, glob and patch.',
+    description: `Run a command with sh -c in the working directory: builds, tests, git, programs. Not interactive; 30 min and 1 MiB a stream at most. Returns stdout then stderr; what it leaves running is stopped. For files prefer read_file, search_files, glob and patch.${confinedText(runner.confinement)}`,
     parameters: {
       type: 'object',
       properties: {
@@ -35,13 +34,23 @@ export function shellTool(runner: ProcessRunner): ToolSpec {
   });
 }
 
+/** What a model has to know of the sandbox. */
+function confinedText(confinement: Confinement | undefined): string {
+  if (confinement === undefined) return '';
+  const { backend, network, readonly, workspace } = confinement;
+  const writable = [...(readonly ? [] : ['the working directory']), '/tmp'].join(' and ');
+  const place = backend === 'docker' ? ` The working directory is ${workspace} there.` : '';
+  return ` Runs in a sandbox${network ? '' : ' without network'}; only ${writable} can be written.${place}`;
+}
+
 function resultOf(command: string, result: ProcessResult): ToolResult {
   const output = [kept(result.stdout, result.stdoutTruncated), kept(result.stderr, result.stderrTruncated)]
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .join('\n');
   const ending = endingOf(result);
-  const content = [output || '(no output)', ...(ending === undefined ? [] : [ending])].join('\n');
+  const left = result.leftovers === true ? ['[what the command left running was stopped; use bg_start for what should go on]'] : [];
+  const content = [output || '(no output)', ...(ending === undefined ? [] : [ending]), ...left].join('\n');
   return { content, source: `$ ${command}`, ...(ending === undefined ? {} : { failed: true }) };
 }
 

@@ -57,7 +57,6 @@ function mountsOf(plan: BwrapPlan): Mount[] {
   const mounts: Mount[] = [
     { kind: 'proc', at: '/proc' },
     { kind: 'dev', at: '/dev' },
-    { kind: 'tmpfs', at: '/run' },
     ...plan.links.map(([at, from]): Mount => ({ kind: 'symlink', from, at })),
     ...plan.readable.map((path): Mount => ({ kind: 'ro-bind', from: path, at: path })),
     ...folders,

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OdekError } from '../../../ports/errors.ts';
 import { childEnvironment } from '../environment.ts';
 import { type BwrapPlan, bwrapArguments } from './bwrap-arguments.ts';
 import { findProgram } from './find-program.ts';
 import { openOwnFolders } from './own-folders.ts';
+import { placeInside } from './place-inside.ts';
 import { isWithin, SECRET_FILES, SECRET_FOLDERS, systemFolders, toolFolders } from './readable.ts';
 import { type Sandbox, type SandboxOptions, SandboxUnavailable } from './sandbox.ts';
 
@@ -34,7 +33,7 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
     confinement: { backend: 'bwrap', network: plan.network, readonly: plan.readonly, workspace },
     passesDescriptors: true,
     async launch({ script, command, cwd, env }) {
-      const inside = await insideOf(cwd, workspace, command);
+      const inside = await placeInside(cwd, workspace, command);
       const args = bwrapArguments({ ...plan, own: folders.paths() });
       return {
         file: bwrap,
@@ -45,14 +44,6 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
     },
     close: async () => folders.remove(),
   };
-}
-
-async function insideOf(cwd: string, workspace: string, command: string): Promise<string> {
-  const found = await stat(cwd).catch(() => undefined);
-  const path = found?.isDirectory() === true ? realpathSync(cwd) : undefined;
-  if (path !== undefined && isWithin(path, workspace)) return path;
-  const why = path === undefined ? 'there is no such folder' : `the sandbox holds ${workspace} alone`;
-  throw new OdekError('spawn_failed', `the command could not be started in ${cwd}: ${why}`, { value: command });
 }
 
 function planFor(workspace: string, { environment, home, stateDir, network, readonly }: SandboxOptions): Omit<BwrapPlan, 'userNamespace'> {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { identityOf, isComparable } from '../identity.ts';
 import { gitIdentity } from './git-identity.ts';
+import { isOwnerGone, writeOwner } from './owners.ts';
 
 /** Folders of one session that stand for the temporary and the home folder inside. */
 export interface OwnFolders {
@@ -33,7 +33,7 @@ export function openOwnFolders(stateDir: string, home: string | undefined): OwnF
       const folder = join(root, randomBytes(8).toString('hex'));
       const [tmp, own] = [join(folder, 'tmp'), join(folder, 'home')];
       for (const each of [tmp, own]) mkdirSync(each, { recursive: true, mode: 0o700 });
-      writeFileSync(join(folder, OWNER), JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) ?? '' }), { mode: 0o600 });
+      writeOwner(join(folder, OWNER));
       const identity = home === undefined ? '' : gitIdentity(home);
       if (identity !== '') writeFileSync(join(own, '.gitconfig'), identity, { mode: 0o600 });
       made = { folder, tmp, home: own };
@@ -47,17 +47,7 @@ export function openOwnFolders(stateDir: string, home: string | undefined): OwnF
 /** Removes the folders of processes that are gone. */
 function removeLeft(root: string): void {
   for (const name of namesIn(root).slice(0, MAX_SESSIONS)) {
-    if (/^[0-9a-f]{16}$/.test(name) && isLeft(join(root, name, OWNER))) removeFolder(join(root, name));
-  }
-}
-
-function isLeft(file: string): boolean {
-  try {
-    const { pid, identity } = JSON.parse(readFileSync(file, 'utf8')) as { readonly pid: number; readonly identity: string };
-    return isComparable(identity) && identityOf(pid) !== identity;
-  } catch {
-    // Another odek is just making it, or it died in between; the bytes it holds are few.
-    return false;
+    if (/^[0-9a-f]{16}$/.test(name) && isOwnerGone(join(root, name, OWNER))) removeFolder(join(root, name));
   }
 }
 
