@@ -1,3 +1,4 @@
+import type { ArtifactReader } from './artifact.ts';
 import type { Clarifier } from './clarifier.ts';
 import type { ConfigView } from './config-view.ts';
 import { OdekError } from './errors.ts';
@@ -41,6 +42,8 @@ export interface ToolExecution {
   readonly rawArgs?: string;
   /** The run that the call belongs to; a service that keeps state for each run is asked with it. In process only. */
   readonly runId?: string;
+  /** The session of the run, for services that keep something for as long as it lasts. In process only. */
+  readonly sessionId?: string;
   /** Absolute path of the working directory. */
   readonly workspace: string;
   /** Absolute path of the plugin's own folder; may not exist yet. */
@@ -55,6 +58,8 @@ export interface ToolResult {
   readonly failed?: boolean;
   /** Label of the untrusted wrapper, for example a path; the tool's name when absent. */
   readonly source?: string;
+  /** A line for each artifact that came with it, kept whole. Believed of the tools of MCP servers alone. */
+  readonly artifacts?: readonly string[];
 }
 
 /**
@@ -130,6 +135,8 @@ export interface Services {
   readonly config: ConfigView;
   /** First party only. */
   readonly catalogue: ToolCatalogue;
+  /** First party only. Absent where no tool can hand over artifacts. */
+  readonly artifacts: ArtifactReader;
   /** First party only. Absent where no person can be asked. */
   readonly clarifier: Clarifier;
   /** First party only. Absent where no search engine is configured. */

@@ -51,7 +51,7 @@ function emitEnded({ state, prepared }: CallTask, ending: Ending): void {
   const duration_ms = Math.round(ending.durationMs);
   state.emit({ type: 'tool_result', iteration, tool: call.name, call_id: call.id, outcome: ending.outcome, content: ending.visible });
   if (ending.outcome === 'completed') {
-    const data = { call_id: call.id, duration_ms, result_bytes: ending.bytes, artifact_count: 0 };
+    const data = { call_id: call.id, duration_ms, result_bytes: ending.bytes, artifact_count: ending.artifactCount ?? 0 };
     state.emit({ type: 'tool_call_completed', iteration, tool: call.name, data });
   } else {
     state.emit({

@@ -1,7 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
-import { DeadlineError, isOdekError } from '../../ports/errors.ts';
+import { DeadlineError, hasCode, isOdekError } from '../../ports/errors.ts';
 import type { ToolOutcome } from '../../ports/message.ts';
 import type { ToolExecution, ToolResult } from '../../ports/plugin.ts';
+import { mcpSource } from '../mcp/names.ts';
 import type { ReadyCall } from './prepare.ts';
 import type { CallScope } from './scope.ts';
 
@@ -11,6 +12,8 @@ export interface RawResult {
   readonly content: string;
   readonly source: string;
   readonly timedOut: boolean;
+  /** A line for each artifact that came with it. */
+  readonly artifacts: readonly string[];
 }
 
 /** How long a tool may take to stop once it was told to; after that it is left behind. */
@@ -24,7 +27,7 @@ function isPlainError(error: unknown): error is Error {
 
 function failure(scope: CallScope, ready: ReadyCall, error: unknown, timeoutMs: number, local: AbortSignal): RawResult {
   const name = ready.tool.spec.name;
-  const base = { source: name, timedOut: false };
+  const base = { source: labelOf(ready), timedOut: isTimeout(error), artifacts: [] };
   if (scope.signal.aborted) {
     return {
       ...base,
@@ -46,11 +49,27 @@ function failure(scope: CallScope, ready: ReadyCall, error: unknown, timeoutMs: 
   return { ...base, outcome: 'failed', content: isPlainError(error) ? `error: ${told}` : `error: tool "${name}" panicked: ${told}` };
 }
 
+/** What the untrusted wrapper says where the tool itself says nothing; of an MCP tool also on its errors. */
+function labelOf({ tool: { spec, mcp } }: ReadyCall): string {
+  return mcp === undefined ? spec.name : mcpSource(mcp.server, mcp.tool);
+}
+
+function isTimeout(error: unknown): boolean {
+  return hasCode(error, 'mcp_timeout') || hasCode(error, 'deadline_exceeded');
+}
+
 function success(ready: ReadyCall, result: string | ToolResult): RawResult {
-  const { content, failed, source } = typeof result === 'string' ? { content: result, failed: false, source: undefined } : result;
+  const { content, failed, source, artifacts } = typeof result === 'string' ? ({ content: result } as ToolResult) : result;
   // A tool of another team may return anything; text is all a model can be given.
   const text = typeof content === 'string' ? content : String(content);
-  return { outcome: failed ? 'failed' : 'completed', content: text, source: source ?? ready.tool.spec.name, timedOut: false };
+  return {
+    outcome: failed ? 'failed' : 'completed',
+    content: text,
+    source: source ?? labelOf(ready),
+    timedOut: false,
+    // Core itself checked what the tool of an MCP server hands over; nobody else's word is taken for it.
+    artifacts: (ready.tool.mcp && artifacts) ?? [],
+  };
 }
 
 function startHeartbeat(clock: Clock, beat: (elapsedMs: number) => void): () => void {
@@ -104,6 +123,7 @@ export async function executeTool(scope: CallScope, ready: ReadyCall): Promise<R
     args: ready.input,
     rawArgs: ready.call.arguments,
     runId: scope.runId,
+    sessionId: scope.sessionId,
     workspace: scope.settings.workspace,
     dataDir,
   };

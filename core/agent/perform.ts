@@ -21,6 +21,8 @@ export interface Ending {
   readonly bytes: number;
   readonly errorClass: ErrorClass;
   readonly durationMs: number;
+  /** Artifacts that came with the result. */
+  readonly artifactCount?: number;
 }
 
 const ERROR_CLASS: Readonly<Partial<Record<ToolOutcome, ErrorClass>>> = { cancelled: 'context_canceled' };
@@ -67,6 +69,8 @@ async function executeAndShape(scope: CallScope, ready: ReadyCall): Promise<Endi
     text: raw.content,
     source: raw.source,
     ...(ready.tool.spec.maxResultChars !== undefined && { maxResultChars: ready.tool.spec.maxResultChars }),
+    notice: ready.tool.mcp?.notice,
+    appendix: raw.artifacts,
     redactor: deps.redactor,
     ids: deps.ids,
   });
@@ -80,6 +84,7 @@ async function executeAndShape(scope: CallScope, ready: ReadyCall): Promise<Endi
     source: shaped.source,
     errorClass,
     durationMs,
+    artifactCount: raw.artifacts.length,
   };
 }
 

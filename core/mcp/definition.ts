@@ -8,7 +8,7 @@ import { scanInjection } from '../injection/scan.ts';
 import { headChars } from '../results/utf8.ts';
 import { wrapUntrusted } from '../untrusted/wrapper.ts';
 import { type DefinitionDigest, digestOf } from './fingerprint.ts';
-import type { McpToolName } from './names.ts';
+import { type McpToolName, mcpSource } from './names.ts';
 import { modelParameters } from './parameters.ts';
 import { injectedText, isKnownDialect, MAX_SCHEMA_BYTES } from './schema-text.ts';
 
@@ -54,11 +54,6 @@ const MAX_REASON_CHARS = 300;
 const NONCE_CHARS = 16;
 const NO_DESCRIPTION = '(The server gives no description.)';
 const WITHHELD = 'Its description is withheld: it reads like instructions to the model. The tool can be called by its name and parameters.';
-
-/** The label of everything that comes from a tool of a server. */
-export function mcpSource(server: string, tool: string): string {
-  return `mcp:${server}:${tool}`;
-}
 
 /**
  * Checks every definition of a listing on its own: one bad tool never removes another. `names` are the

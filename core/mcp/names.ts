@@ -120,3 +120,8 @@ export function mcpToolNames(server: string, tools: readonly string[], taken: Ta
     return name;
   });
 }
+
+/** The label of everything that comes from a tool of a server. */
+export function mcpSource(server: string, tool: string): string {
+  return `mcp:${server}:${tool}`;
+}

@@ -27,6 +27,17 @@ function limitNotice(observed: number, max: number): string {
   return `\n\n[odek: result truncated: ${observed} characters, the limit is ${max}; ask for a smaller part to see the rest]`;
 }
 
+/** How a truncation is told; the notice has its place within the limit. Absent: odek's own, behind it. */
+export type TruncationNotice = (observed: number, limit: number) => string;
+
+const GAP = '\n\n';
+
+/** The beginning of a text of `observed` characters, and the notice in its exact form. */
+function headWithNotice(redacted: string, observed: number, max: number, notice: TruncationNotice): string {
+  const told = notice(observed, max);
+  return headChars(redacted, Math.max(0, max - told.length - GAP.length)) + GAP + told;
+}
+
 /** At most `max` characters (UTF-16 units) of `text`; when something was cut, a notice with both figures follows. */
 export function limitChars(text: string, max: number): string {
   return text.length <= max ? text : headChars(text, max) + limitNotice(text.length, max);
@@ -54,14 +65,22 @@ function redactedTail(text: string, chars: number, redactor: Redactor): string {
   return redactor.text(text.slice(-(chars + REDACTION_REACH))).slice(REDACTION_REACH);
 }
 
-function boundAndRedact(text: string, maxResultChars: number | undefined, bytes: number, redactor: Redactor): string {
+interface Bounds {
+  readonly maxResultChars?: number | undefined;
+  readonly notice?: TruncationNotice | undefined;
+}
+
+function boundAndRedact(text: string, { maxResultChars, notice }: Bounds, bytes: number, redactor: Redactor): string {
   const kept = maxResultChars ?? COMPRESS_ABOVE_BYTES;
   if (text.length <= Math.max(WHOLE_CHARS, kept)) {
     const redacted = redactor.text(text);
-    return maxResultChars === undefined ? compressOutput(redacted) : limitChars(redacted, maxResultChars);
+    if (maxResultChars === undefined) return compressOutput(redacted);
+    if (notice === undefined || redacted.length <= maxResultChars) return limitChars(redacted, maxResultChars);
+    return headWithNotice(redacted, text.length, maxResultChars, notice);
   }
   if (maxResultChars !== undefined) {
-    return headChars(redactedHead(text, kept, redactor), kept) + limitNotice(text.length, kept);
+    const head = redactedHead(text, kept, redactor);
+    return notice === undefined ? headChars(head, kept) + limitNotice(text.length, kept) : headWithNotice(head, text.length, kept, notice);
   }
   const head = utf8Head(redactedHead(text, HEAD_BYTES, redactor), HEAD_BYTES);
   return joinEnds(head, utf8Tail(redactedTail(text, TAIL_BYTES, redactor), TAIL_BYTES), bytes);
@@ -89,12 +108,16 @@ export function shapeResult(result: {
   /** Label of the untrusted wrapper; the tool's name when absent. */
   readonly source?: string | undefined;
   readonly maxResultChars?: number | undefined;
+  readonly notice?: TruncationNotice | undefined;
+  /** Lines that are kept whole behind the text, whatever is cut of it. */
+  readonly appendix?: readonly string[];
   readonly redactor: Redactor;
   readonly ids: Ids;
 }): ResultShape {
-  const { tool, text, source = tool, maxResultChars, redactor, ids } = result;
+  const { tool, text, source = tool, appendix = [], redactor, ids } = result;
   const bytes = utf8Length(text);
-  const visible = boundAndRedact(text, maxResultChars, bytes, redactor);
+  const body = boundAndRedact(text, result, bytes, redactor);
+  const visible = [...(body === '' && appendix.length > 0 ? [] : [body]), ...appendix.map((line) => redactor.text(line))].join('\n');
   const label = redactor.text(source);
   const wrapped = wrapUntrusted(visible, label, ids.hex(8));
   return { forModel: delimitResult(tool, ids.hex(8), wrapped), visible, source: label, bytes };
