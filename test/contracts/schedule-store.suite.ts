@@ -133,7 +133,7 @@ export const scheduleStoreSuite: ContractSuite<ScheduleHarness> = {
         'a new job begins at `now`; a change of line or zone, or turning it on again, moves its cursor to `now`; any other change leaves it',
       run: (harness) =>
         inPlace(harness, async ({ here }) => {
-          const cursors = [];
+          const cursors: number[] = [];
           const put = async (changes: Partial<ScheduleJob>, minute: number) => {
             cursors.push((await here.jobs.put(job('jb-00000001', changes), NOON + minute * MINUTE)).cursor - NOON);
           };
