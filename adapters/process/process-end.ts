@@ -7,32 +7,46 @@ export interface ProcessEndGuard {
   disarm(): void;
 }
 
+/** What the armed guards have to do. They share their listeners, or each would take the others for somebody who handles the signal. */
+const armed = new Set<() => void>();
+
+function runAll(): void {
+  const works = [...armed];
+  armed.clear();
+  for (const work of works) work();
+}
+
+function onSignal(signal: NodeJS.Signals): void {
+  // Somebody else listens: the process goes on and ends in its own way.
+  if (process.listenerCount(signal) > 1) return;
+  stopListening();
+  runAll();
+  process.kill(process.pid, signal);
+}
+
+function listen(): void {
+  process.on('exit', runAll);
+  for (const signal of FATAL) process.on(signal, onSignal);
+}
+
+function stopListening(): void {
+  process.off('exit', runAll);
+  for (const signal of FATAL) process.off(signal, onSignal);
+}
+
 /**
  * While armed, calls `work` (which must be synchronous) when the process ends, also by a signal that
  * nobody else listens for. Such a signal then ends the process as it would have without the guard.
  */
 export function endWithProcess(work: () => void): ProcessEndGuard {
-  let armed = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    // Somebody else listens: the process goes on and ends in its own way.
-    if (process.listenerCount(signal) > 1) return;
-    disarm();
-    work();
-    process.kill(process.pid, signal);
-  };
-  const disarm = (): void => {
-    if (!armed) return;
-    armed = false;
-    process.off('exit', work);
-    for (const signal of FATAL) process.off(signal, onSignal);
-  };
+  const own = (): void => work();
   return {
     arm() {
-      if (armed) return;
-      armed = true;
-      process.on('exit', work);
-      for (const signal of FATAL) process.on(signal, onSignal);
+      if (armed.size === 0) listen();
+      armed.add(own);
     },
-    disarm,
+    disarm() {
+      if (armed.delete(own) && armed.size === 0) stopListening();
+    },
   };
 }
