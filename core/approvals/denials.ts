@@ -22,7 +22,9 @@ export function deniedByConfiguration(judgement: Judgement, call: Named): Denial
 }
 
 export function deniedWithoutPerson(judgement: Judgement, call: Named): Denial {
-  const ways = `the operator can allow it with dangerous.classes.${judgement.class}: "allow" or dangerous.non_interactive: "allow"`;
+  const ways = judgement.needsPerson
+    ? 'the operator can allow it with dangerous.action: "allow"'
+    : `the operator can allow it with dangerous.classes.${judgement.class}: "allow" or dangerous.non_interactive: "allow"`;
   return denied(
     'non_interactive',
     `operation denied (non-interactive mode): ${told(judgement, call)}; nobody can approve it here, and ${ways}`,

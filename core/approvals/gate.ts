@@ -208,7 +208,7 @@ async function answer(
 /** Nobody can answer: what is harmless or what the operator allowed in words passes, and the rule decides the rest. */
 function decideAlone(judgement: Judgement, call: GateCall, policy: DangerPolicy): GateDecision {
   if (judgement.action === 'allow' && judgement.explicit) return { allowed: true };
-  if (policy.nonInteractive === 'allow' && judgement.everyCall !== true) return { allowed: true };
+  if (policy.nonInteractive === 'allow' && judgement.everyCall !== true && judgement.needsPerson !== true) return { allowed: true };
   const harmless = judgement.classes.every((cls) => cls === 'safe');
   if (harmless && (judgement.action === 'allow' || policy.nonInteractive === 'read_only')) return { allowed: true };
   return deniedWithoutPerson(judgement, call);

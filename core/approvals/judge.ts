@@ -6,7 +6,7 @@ import type { LineVerdict, ShellContext } from '../danger/judge-line.ts';
 import type { McpMark } from '../mcp/tool.ts';
 import { actionOf, decidingClass, isExplicitlyAllowed, ranked } from './actions.ts';
 import { effectsOf, inWords } from './declared.ts';
-import { judgeHost, type ReachableHosts } from './host-rules.ts';
+import { judgeHost } from './host-rules.ts';
 import { type Finding, judgeRead, judgeWrite } from './path-rules.ts';
 
 /** What a call means to the user's world, and what the operator's policy makes of it. Texts are raw; the gate makes them safe to show. */
@@ -44,7 +44,7 @@ export interface JudgeRequest {
   /** How command lines are read; absent: every command is `unknown`. */
   readonly shell?: ShellContext | undefined;
   /** `host:port` entries on this machine or in its network that the operator admitted. */
-  readonly reachable?: ReachableHosts | undefined;
+  readonly reachable?: readonly string[] | undefined;
   /** The tool is a third party's: what it declares is shown and not believed. */
   readonly foreign?: boolean | undefined;
 }

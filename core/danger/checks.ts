@@ -4,6 +4,7 @@ import type { Check } from './findings.ts';
 import type { ReadLedger } from './ledger.ts';
 import { absolute, isWithin, type Place } from './place.ts';
 import { armedBecause } from './repository.ts';
+import { scanned } from './script-scan.ts';
 
 /** What a check found. */
 export interface CheckFinding {
@@ -80,9 +81,9 @@ async function sweepsUp(path: string, hidden: boolean, { fs }: CheckTools): Prom
   }
 }
 
-async function unread(path: string, { ledger }: CheckTools): Promise<CheckFinding | undefined> {
+async function unread(path: string, { fs, ledger }: CheckTools): Promise<CheckFinding | undefined> {
   if ((await ledger?.holds(path)) === true) return undefined;
-  return { class: 'unread_exec', reason: `${path} was not read in this session, or changed since` };
+  return { class: 'unread_exec', reason: `${path} was not read in this session, or changed since; ${await scanned(path, fs)}` };
 }
 
 async function armed(path: string, { fs, place }: CheckTools): Promise<CheckFinding | undefined> {

@@ -13,6 +13,8 @@ export interface ShellContext {
   readonly home?: string | undefined;
   /** Folders for files of the moment, absolute. */
   readonly tempDirs?: readonly string[] | undefined;
+  /** `host:port` entries on this machine or in its network that the operator admitted. */
+  readonly reachable?: readonly string[] | undefined;
   /** What the model has read; absent: nothing. */
   readonly ledger?: ReadLedger | undefined;
 }
@@ -54,7 +56,12 @@ export async function judgeLine(
   if (isTooLong(line)) return nothingKnown(`the command is longer than ${MAX_SHELL_BYTES} bytes`);
   try {
     const parse = await shell.grammar.load();
-    const place: Place = { workspace: (await fs.resolve('.')).real, home: shell.home, tempDirs: shell.tempDirs ?? DEFAULT_TEMP };
+    const place: Place = {
+      workspace: (await fs.resolve('.')).real,
+      home: shell.home,
+      tempDirs: shell.tempDirs ?? DEFAULT_TEMP,
+      reachable: shell.reachable,
+    };
     const verdict = classifyCommand(line, parse, place);
     const answered = await answerChecks(verdict.checks, { fs, place, ledger: shell.ledger });
     const own = [...verdict.findings]

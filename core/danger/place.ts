@@ -4,6 +4,8 @@ export interface Place {
   /** The user's home; absent when nobody knows it. */
   readonly home?: string | undefined;
   readonly tempDirs: readonly string[];
+  /** `host:port` entries on this machine or in its network that the operator admitted. */
+  readonly reachable?: readonly string[] | undefined;
 }
 
 /** Stands in a text for what is only known at run time. No path, word or program contains it. */

@@ -1,10 +1,9 @@
 import type { ToolCall } from '../../ports/message.ts';
-import { shellContext } from '../agent/perform.ts';
+import { judgeReady } from '../agent/perform.ts';
 import { prepareCall } from '../agent/prepare.ts';
 import type { AgentDeps } from '../agent/settings.ts';
 import type { Stage } from '../agent/stage.ts';
 import type { RunState } from '../agent/state.ts';
-import { judgeCall } from '../approvals/judge.ts';
 import { denialsIn } from './denials.ts';
 import { type ActionLedger, createLedger } from './ledger.ts';
 
@@ -26,19 +25,8 @@ async function takeUp(state: RunState, ledger: ActionLedger): Promise<void> {
     if (message.role === 'assistant') for (const call of message.toolCalls ?? []) calls.set(call.id, call);
     const call = message.role === 'tool' ? calls.get(message.callId) : undefined;
     if (message.role !== 'tool' || call === undefined) continue;
-    const { deps, settings } = state;
-    const prepared = await prepareCall(call, 0, deps);
-    const judgement =
-      'tool' in prepared
-        ? await judgeCall({
-            tool: prepared.tool.spec,
-            input: prepared.input,
-            fs: deps.fs,
-            policy: settings.danger,
-            shell: shellContext(state),
-            mcp: prepared.tool.mcp,
-          })
-        : undefined;
+    const prepared = await prepareCall(call, 0, state.deps);
+    const judgement = 'tool' in prepared ? await judgeReady(state, prepared) : undefined;
     ledger.record({ prepared, judgement, outcome: message.outcome });
   }
 }

@@ -1,4 +1,5 @@
 import { isKnown, literal } from '../fields.ts';
+import { leadsInside } from '../internal-host.ts';
 import { judgeArguments, judgeRole } from '../judge-arguments.ts';
 import { judgeRead, judgeWrite } from '../paths.ts';
 import type { Special } from './call.ts';
@@ -19,9 +20,28 @@ export const curl: Special = (call) => {
     if (option === '-H' || option === '--header') judgeHeader(call, value.text);
     if (option === '-w' && /%output\{/.test(value.text)) inspection.add('unknown', 'curl -w writes a file');
   }
+  const urls = options.flatMap(({ name: option, value }) => (option === '--url' && value !== undefined ? [value] : []));
   for (const operand of operands) judgeRole('address', operand, name, scope, inspection);
+  for (const { text } of [...operands, ...urls]) judgeHostOf(text, call);
   return undefined;
 };
+
+/**
+ * A host of this machine or its network, also in the sets of hosts that curl expands itself (`{a,b}`, `[1-9]`).
+ * A name of one word is left out: only the machine's own resolver knows what it leads to.
+ */
+function judgeHostOf(text: string, { name, inspection }: Parameters<Special>[0]): void {
+  const authority = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#\\]*)/i.exec(text)?.[1] ?? '';
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  if (/[{}]|\[[^\]:]*\]/.test(host)) inspection.add('system_write', `${name} reaches whatever ${host.slice(0, 80)} stands for`);
+  else if (isOneWord(host)) return;
+  else if (leadsInside(host, inspection.place.reachable ?? [])) inspection.add('system_write', `${host} is this machine or in its network`);
+}
+
+function isOneWord(host: string): boolean {
+  const name = (URL.parse(`http://${host}`)?.hostname ?? '').replace(/\.$/, '');
+  return name !== 'localhost' && !/[.[]/.test(name);
+}
 
 function judgeHeader({ inspection, scope, name }: Parameters<Special>[0], header: string): void {
   if (header.startsWith('@')) {

@@ -440,3 +440,13 @@ describe('an approver', () => {
     expect((await decide({ command: 'make c' })).allowed).toBe(true);
   });
 });
+
+describe("a call of a third party's tool", () => {
+  it('passes without a person by no rule for the time when nobody is there', async () => {
+    const { gate, judge } = guarded({ nonInteractive: 'allow' });
+    const judgement = { ...(await judge(COMMAND)), class: 'code_execution', action: 'prompt', explicit: false, needsPerson: true } as const;
+    const decision = await gate.decide(judgement, CALL, never);
+    expect(decision).toMatchObject({ allowed: false, by: 'non_interactive', text: expect.stringContaining('dangerous.action: "allow"') });
+    expect((await gate.decide({ ...judgement, action: 'allow', explicit: true, needsPerson: false }, CALL, never)).allowed).toBe(true);
+  });
+});

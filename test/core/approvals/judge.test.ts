@@ -23,9 +23,14 @@ beforeEach(() => {
 const base: DangerPolicy = { classes: {}, allowlist: [], denylist: [], nonInteractive: 'read_only' };
 const yolo = { action: 'allow' } as const;
 
-function judge(effects: ToolEffects | (() => ToolEffects), policy: Partial<DangerPolicy> = {}, input: unknown = { text: 'x' }) {
+function judge(
+  effects: ToolEffects | (() => ToolEffects),
+  policy: Partial<DangerPolicy> = {},
+  input: unknown = { text: 'x' },
+  more: { readonly foreign?: boolean; readonly reachable?: readonly string[] } = {},
+) {
   const tool = sampleTool({ effects: typeof effects === 'function' ? effects : () => effects });
-  return judgeCall({ tool, input, fs, policy: { ...base, ...policy }, shell: { grammar, home: '/home/me' } });
+  return judgeCall({ tool, input, fs, policy: { ...base, ...policy }, shell: { grammar, home: '/home/me' }, ...more });
 }
 
 describe('a read', () => {
@@ -215,5 +220,111 @@ describe('a call that touches nothing outside the run', () => {
   it('is not what reads something, or does not say', async () => {
     expect(await judge({ reads: ['notes.md'] }, { action: 'prompt' })).toMatchObject({ class: 'safe', action: 'prompt' });
     expect(await judge({ command: 'ls' }, { action: 'prompt' })).toMatchObject({ action: 'prompt' });
+  });
+});
+
+describe('a host', () => {
+  it.each(['example.com', 'example.com:8443', '8.8.8.8', '[2606:4700::1111]:443'])('%s is reached as egress', async (host) => {
+    expect(await judge({ hosts: [host] })).toMatchObject({ classes: ['network_egress'], action: 'allow' });
+  });
+
+  it.each([
+    '127.0.0.1',
+    '127.0.0.1:8080',
+    '[::1]',
+    'localhost',
+    'localhost.',
+    'router',
+    '169.254.169.254',
+    'metadata.google.internal',
+    '0x7f.1',
+  ])('%s is this machine or in its network: system_write', async (host) => {
+    expect(await judge({ hosts: [host] })).toMatchObject({
+      classes: ['network_egress', 'system_write'],
+      class: 'system_write',
+      action: 'prompt',
+    });
+    expect(await judge({ hosts: [host], uploads: true })).toMatchObject({ classes: ['network_upload', 'system_write'] });
+  });
+
+  it('that the operator admitted is egress at that port, and at no other', async () => {
+    const reachable = ['127.0.0.1:8080', 'router:443'];
+    const ask = (host: string) => judge({ hosts: [host] }, {}, {}, { reachable });
+    expect((await ask('127.0.0.1:8080')).classes).toEqual(['network_egress']);
+    expect((await ask('router')).classes).toEqual(['network_egress']);
+    expect((await ask('127.0.0.1')).class).toBe('system_write');
+    expect((await ask('127.0.0.1:8081')).class).toBe('system_write');
+  });
+});
+
+describe('a write of a file that makes something run later', () => {
+  it.each(['.envrc', 'sub/.github/workflows/ci.yml', '.git/hooks/pre-commit', '.GITLAB-CI.yml', '.git'])(
+    'to %s prompts as persistence',
+    async (path) => {
+      expect(await judge({ writes: [path], changes: [{ path, content: 'x' }] })).toMatchObject({
+        class: 'persistence',
+        action: 'prompt',
+        refused: false,
+        reason: `${path} makes something run later`,
+      });
+    },
+  );
+
+  it('is found through a link to its folder', async () => {
+    fs.put('.git/config', '');
+    fs.link('tools', '/project/.git');
+    expect(await judge({ writes: ['tools/hooks/pre-push'] })).toMatchObject({ class: 'persistence' });
+  });
+
+  it('is seen by what a package file holds afterwards', async () => {
+    fs.put('package.json', '{"scripts":{"test":"vitest"}}');
+    const path = 'package.json';
+    const patch = (old: string, replacement: string) => judge({ reads: [path], writes: [path], changes: [{ path, old, replacement }] });
+    expect(await patch('vitest', 'vitest run')).toMatchObject({ class: 'local_write', action: 'allow' });
+    expect(await patch('test"', 'postinstall"')).toMatchObject({ class: 'persistence', action: 'prompt' });
+    expect(await judge({ writes: [path] })).toMatchObject({ class: 'persistence' });
+    expect(await judge({ writes: [path], changes: [{ path: 'other', content: '{}' }] })).toMatchObject({ class: 'persistence' });
+  });
+
+  it('may be read like any other file', async () => {
+    fs.put('.envrc', 'x');
+    expect(await judge({ reads: ['.envrc', '.git/hooks/pre-commit', 'package.json'] })).toMatchObject({ class: 'safe' });
+  });
+});
+
+describe("a third party's tool", () => {
+  const foreign = { foreign: true };
+
+  it('is code execution, whatever it declares, and what it declares is shown', async () => {
+    const effects = { reads: ['a'], writes: ['b'], hosts: ['c.example'], uploads: true, command: 'ls' };
+    expect(await judge(effects, {}, { text: 'x' }, foreign)).toMatchObject({
+      classes: ['code_execution'],
+      action: 'prompt',
+      explicit: false,
+      needsPerson: true,
+      reason: expect.stringMatching(/third party; it says it would run ls; write b; read a; change something at c\.example$/),
+      resource: expect.stringContaining('{"text":"x"}'),
+    });
+  });
+
+  it('that declares nothing to touch, or nothing at all, is asked about too', async () => {
+    expect(await judge({}, {}, {}, foreign)).toMatchObject({
+      action: 'prompt',
+      reason: expect.stringContaining('touch nothing outside the run'),
+    });
+    const broken = () => {
+      throw new Error('no');
+    };
+    expect(await judge(broken, {}, {}, foreign)).toMatchObject({
+      classes: ['code_execution'],
+      action: 'prompt',
+      reason: expect.stringContaining('does not say what it would touch'),
+    });
+  });
+
+  it('is allowed without a person by the action for everything alone', async () => {
+    expect(await judge({}, yolo, {}, foreign)).toMatchObject({ action: 'allow', explicit: true, needsPerson: false });
+    expect(await judge({}, { classes: { code_execution: 'allow' } }, {}, foreign)).toMatchObject({ action: 'allow', explicit: false });
+    expect(await judge({}, { action: 'deny' }, {}, foreign)).toMatchObject({ action: 'deny' });
   });
 });
