@@ -17,7 +17,8 @@ export const SCALES = {
 } as const satisfies { readonly nonInteractive: readonly NonInteractiveRule[]; readonly sandbox: readonly string[] };
 
 type SandboxRule = (typeof SCALES.sandbox)[number] | 'config' | 'inherit';
-type ApproverKind = 'none' | 'terminal' | 'web' | 'telegram';
+/** `store`: whoever answers with `odek approvals`. */
+export type ApproverKind = 'none' | 'terminal' | 'store' | 'web' | 'telegram';
 /** `ephemeral`: journalled, not listed, removed after a normal end (DECISIONS 8). */
 type SessionRule = 'none' | 'ephemeral' | 'listed';
 /** What one budget covers. `none`: the surface starts no runs. */

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import { hostPort } from '../adapters/http/destination.ts';
 import type { AgentSettings } from '../core/agent/settings.ts';
 import { verifySettings } from '../core/verification/verification-stage.ts';
 import type { HostEnvironment } from './environment.ts';
@@ -6,7 +7,6 @@ import { choose, type HostPolicy, SCALES } from './policy.ts';
 
 const SHARED_TEMP = ['/tmp', '/var/tmp'];
 const TOOL_TIMEOUT_MS = 30 * 60_000;
-const APPROVAL_TIMEOUT_MS = 10 * 60_000;
 const SIDE_CALL_TIMEOUT_MS = 30_000;
 
 /** The agent's settings as the configuration has them, held under the surface's ceilings. `sandbox`: whether commands run in one. */
@@ -20,7 +20,7 @@ export function agentSettings(environment: HostEnvironment, policy: HostPolicy, 
     maxIterations: config.max_iterations,
     maxToolParallel: config.max_tool_parallel,
     toolTimeoutMs: TOOL_TIMEOUT_MS,
-    approvalTimeoutMs: APPROVAL_TIMEOUT_MS,
+    approvalTimeoutMs: config.dangerous.approval_timeout_seconds * 1000,
     sideCallTimeoutMs: SIDE_CALL_TIMEOUT_MS,
     stream: config.stream,
     compaction: config.compaction,
@@ -42,9 +42,15 @@ export function agentSettings(environment: HostEnvironment, policy: HostPolicy, 
       nonInteractive: choose(policy.nonInteractive, config.dangerous.non_interactive, SCALES.nonInteractive).value,
     },
     ...placesOf(environment.env),
+    reachableHosts: reachableHosts(config),
     sandbox,
     ...(verify !== undefined && { verify }),
   };
+}
+
+/** What the operator named in words: the hosts that are admitted, and the search engine. */
+function reachableHosts({ network, web_search }: HostEnvironment['config']): readonly string[] {
+  return web_search.base_url === undefined ? network.allow_hosts : [...network.allow_hosts, hostPort(new URL(web_search.base_url))];
 }
 
 /** Places that a command line can name without writing them out. */

@@ -39,6 +39,8 @@ const SANDBOX_FLAGS: readonly FlagSpec[] = [
   'sandbox_user',
 ].map(flagOf);
 
+const APPROVER_FLAG: FlagSpec = flagOf('dangerous.approver');
+
 const PLANNING_FLAG: FlagSpec = flagOf('planning.enabled');
 
 const EVENT_FLAGS: readonly FlagSpec[] = [
@@ -89,6 +91,7 @@ const RUN_FLAGS: readonly FlagSpec[] = [
   ...MODEL_FLAGS,
   ...LIMIT_FLAGS,
   ...TOOL_FLAGS,
+  APPROVER_FLAG,
   ...SANDBOX_FLAGS,
   PLANNING_FLAG,
   ...VIEW_FLAGS,
@@ -130,6 +133,7 @@ export const COMMANDS = {
       { ...ID_FLAG, summary: 'Go on with this session. Default: a new one.' },
       ...MODEL_FLAGS,
       ...LIMIT_FLAGS,
+      APPROVER_FLAG,
       PLANNING_FLAG,
       ...VIEW_FLAGS,
       ...EVENT_FLAGS,
@@ -167,6 +171,20 @@ export const COMMANDS = {
     ],
     flags: [JSON_FLAG, ...['limits.max_runtime_seconds', 'limits.max_tool_calls', 'interaction_mode', 'no_color'].map(flagOf)],
     load: () => import('./plan-command.ts'),
+  },
+  approvals: {
+    summary: 'Answer what a run asks that has no terminal of its own.',
+    usage: 'approvals [list] | show <id> | approve <id> | trust <id> | deny <id>',
+    positionals: [
+      {
+        name: 'action',
+        summary: 'list, show, approve, trust or deny. Default: list.',
+        choices: ['list', 'show', 'approve', 'trust', 'deny'],
+      },
+      { name: 'id', summary: 'The request, as list names it.' },
+    ],
+    flags: [JSON_FLAG],
+    load: () => import('./approvals-command.ts'),
   },
   usage: {
     summary: 'Show what all runs used: calls, tokens and cost.',

@@ -10,7 +10,7 @@ import { hostEnvironment, withHost } from './host.ts';
 import { onInterrupt } from './interrupt.ts';
 import { openView } from './open-view.ts';
 import { operatorQuestion } from './operator-question.ts';
-import { runTurn, tellHowToContinue, terminalApprover } from './turn.ts';
+import { chosenApprover, runTurn, tellHowToContinue } from './turn.ts';
 
 export interface OneTurn {
   readonly policy: HostPolicy;
@@ -28,7 +28,7 @@ export async function runOneTurn(context: CommandContext, { policy, config, list
   const environment = await hostEnvironment(context, config, 'terminal');
   const view = openView(context, config, listed);
   const interrupt = onInterrupt(() => view.close());
-  const approver = await terminalApprover();
+  const approver = await chosenApprover({ config, policy, log: view.log });
   const edges = {
     ...(approver && { approver }),
     ...operatorQuestion(createSystemClock(), approver !== undefined),

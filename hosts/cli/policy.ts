@@ -5,7 +5,7 @@ export const CLI_POLICIES = {
   run: {
     surface: 'run',
     mcp: { client: true, connectFailure: 'abort' },
-    approver: { default: 'terminal', ceiling: 'terminal' },
+    approver: { default: 'terminal', ceiling: 'store' },
     nonInteractive: { default: 'read_only', ceiling: 'allow' },
     sandbox: { default: 'preferred', ceiling: 'opt_in' },
     sessions: { default: 'ephemeral', ceiling: 'listed' },
@@ -15,7 +15,7 @@ export const CLI_POLICIES = {
   continue: {
     surface: 'continue',
     mcp: { client: true, connectFailure: 'abort' },
-    approver: { default: 'terminal', ceiling: 'terminal' },
+    approver: { default: 'terminal', ceiling: 'store' },
     nonInteractive: { default: 'read_only', ceiling: 'allow' },
     sandbox: { default: 'preferred', ceiling: 'opt_in' },
     sessions: { default: 'listed', ceiling: 'listed' },
@@ -25,7 +25,7 @@ export const CLI_POLICIES = {
   repl: {
     surface: 'repl',
     mcp: { client: true, connectFailure: 'abort' },
-    approver: { default: 'terminal', ceiling: 'terminal' },
+    approver: { default: 'terminal', ceiling: 'store' },
     nonInteractive: { default: 'read_only', ceiling: 'allow' },
     sandbox: { default: 'preferred', ceiling: 'opt_in' },
     sessions: { default: 'listed', ceiling: 'listed' },

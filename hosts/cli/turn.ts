@@ -4,26 +4,45 @@ import type { Clock } from '../../ports/clock.ts';
 import type { RunResult } from '../../ports/run.ts';
 import type { SessionWriter } from '../../ports/session.ts';
 import type { Composed } from '../compose.ts';
+import type { ResolvedConfig } from '../config/types.ts';
 import type { Edges } from '../environment.ts';
+import { type ApproverKind, choose, type HostPolicy } from '../policy.ts';
 import type { CommandContext } from './command.ts';
 import { keepHeapTight } from './heap.ts';
 import type { RunView } from './render/run-view.ts';
 
 /** The person at the terminal, or nobody where there is none. */
-export async function terminalApprover(): Promise<Approver | undefined> {
+async function terminalApprover(): Promise<Approver | undefined> {
   const { openTerminal } = await import('../../adapters/approver/terminal.ts');
   return openTerminal();
 }
 
-/** The same person, asked for approvals and answers one at a time. */
-export async function terminalPerson(clock: Clock): Promise<Pick<Edges, 'approver' | 'clarifier'>> {
-  const approver = await terminalApprover();
-  if (approver === undefined) return {};
+/** What decides who is asked. */
+export interface Asking {
+  readonly config: ResolvedConfig;
+  readonly policy: HostPolicy;
+  /** Tells on this terminal that a request waits elsewhere. */
+  log(level: string, text: string): void;
+}
+
+/** The operator's choice: the person at the terminal, whoever answers with `odek approvals`, or nobody. */
+export async function chosenApprover(asking: Asking): Promise<Approver | undefined> {
+  const { approver } = asking.policy;
+  const chosen = choose<ApproverKind>(approver, asking.config.dangerous.approver, [approver.default, approver.ceiling]).value;
+  if (chosen !== 'store') return terminalApprover();
+  const { askingElsewhere } = await import('./approvals/asking.ts');
+  return askingElsewhere(asking);
+}
+
+/** Who is asked for approvals, and the person at the terminal for answers; at the terminal one question at a time. */
+export async function terminalPerson(clock: Clock, asking: Asking): Promise<Pick<Edges, 'approver' | 'clarifier'>> {
+  const [approver, terminal] = await Promise.all([chosenApprover(asking), terminalApprover()]);
+  if (terminal === undefined) return approver === undefined ? {} : { approver };
   const { createTerminalClarifier } = await import('../../adapters/approver/clarifier.ts');
   const clarifier = createTerminalClarifier({ clock });
   const turns = createTurns();
   return {
-    approver: { decide: (request, signal) => turns.take(signal, () => approver.decide(request, signal)) },
+    ...(approver && { approver: { decide: (request, signal) => turns.take(signal, () => approver.decide(request, signal)) } }),
     clarifier: { ask: (question, signal) => turns.take(signal, () => clarifier.ask(question, signal)) },
   };
 }

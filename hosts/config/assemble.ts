@@ -72,6 +72,8 @@ export function assemble({ values, state, secrets, warnings, asked = {} }: Assem
       denylist: list('dangerous.denylist'),
       ...optional<'action', DangerAction>('action', 'dangerous.action'),
       non_interactive: must<NonInteractiveRule>('dangerous.non_interactive'),
+      approver: must<'terminal' | 'store'>('dangerous.approver'),
+      approval_timeout_seconds: must('dangerous.approval_timeout_seconds'),
     },
     limits: group<number>(values, 'limits.'),
     ...optional<'input_cost_per_million_usd', number>('input_cost_per_million_usd', 'input_cost_per_million_usd'),

@@ -14,6 +14,7 @@ export function statePaths(env: Readonly<Record<string, string | undefined>>, cw
     database: join(folder, 'odek.db'),
     identityFile: join(folder, 'IDENTITY.md'),
     jobsFolder: join(folder, 'jobs'),
+    serversFolder: join(folder, 'mcp-servers'),
     replHistory: join(folder, 'repl_history'),
   };
 }

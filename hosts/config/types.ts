@@ -66,6 +66,9 @@ interface DangerousConfig {
   readonly denylist: readonly string[];
   readonly action?: DangerAction;
   readonly non_interactive: NonInteractiveRule;
+  readonly approver: 'terminal' | 'store';
+  /** 1 to 86,400. */
+  readonly approval_timeout_seconds: number;
 }
 
 interface VerifyConfig {
@@ -114,6 +117,8 @@ export interface StatePaths {
   readonly identityFile: string;
   /** Where running background jobs are noted. */
   readonly jobsFolder: string;
+  /** Where running MCP servers are noted. */
+  readonly serversFolder: string;
   readonly replHistory: string;
 }
 

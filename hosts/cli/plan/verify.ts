@@ -13,7 +13,7 @@ import { onInterrupt } from '../interrupt.ts';
 import { type OpenView, openView } from '../open-view.ts';
 import { CLI_POLICIES } from '../policy.ts';
 import { CHECKS_PROVIDER } from '../session/latest.ts';
-import { terminalApprover } from '../turn.ts';
+import { chosenApprover } from '../turn.ts';
 import {
   type CheckedAgain,
   callIdOf,
@@ -99,7 +99,7 @@ async function runChecks(
     if (event.type === 'tool_result') outcomes.set(event.call_id, event.outcome);
     if (SHOWN.has(event.type)) view.onEvent(event);
   };
-  const approver = await terminalApprover();
+  const approver = await chosenApprover({ config: environment.config, policy: CLI_POLICIES.run, log: view.log });
   const edges = { ...(approver && { approver }), provider: createCheckProvider(checks), onEvent, log: view.log };
   return withHost(CLI_POLICIES.run, environment, edges, async ({ root: { agent, store, ids, clock } }) => {
     const session = await store.sessions.create({
