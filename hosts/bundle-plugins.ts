@@ -108,7 +108,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hosts/cli/session-command.ts',
     'hosts/cli/usage.ts',
   ],
-  mcp: ['hosts/config/apply-servers.ts'],
+  mcp: ['hosts/config/apply-servers.ts', 'hosts/mcp-client/open.ts'],
   formats: ['adapters/llm/anthropic.ts', 'adapters/llm/gemini.ts', 'adapters/llm/local.ts', 'adapters/llm/openai-responses.ts'],
   seldom: [
     'adapters/approver/clarifier.ts',

@@ -1,6 +1,7 @@
 import { Container } from 'inversify';
 import type { Clock } from '../ports/clock.ts';
 import type { Edges, HostEnvironment, Root } from './environment.ts';
+import type { McpBoard } from './mcp-client/board.ts';
 import { agentModule, systemModule, worldModule } from './modules.ts';
 import type { HostPolicy } from './policy.ts';
 import { TOKENS } from './tokens.ts';
@@ -11,7 +12,8 @@ export interface Composed {
   close(): Promise<void>;
 }
 
-const CLOSE_TIMEOUT_MS = 5_000;
+/** A little more than an MCP server has to go by itself and then to be killed. */
+const CLOSE_TIMEOUT_MS = 9_000;
 
 async function bounded(clock: Clock, work: () => Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();
@@ -21,7 +23,7 @@ async function bounded(clock: Clock, work: () => Promise<unknown>): Promise<void
   stop();
 }
 
-/** Closes one part after the other, each within 5 s. Never rejects. */
+/** Closes one part after the other, each within 9 s. Never rejects. */
 export async function closeInOrder(clock: Clock, parts: readonly (() => Promise<unknown>)[]): Promise<void> {
   for (const part of parts) await bounded(clock, part);
 }
@@ -33,10 +35,15 @@ export async function compose(policy: HostPolicy, environment: HostEnvironment, 
   container.bind(TOKENS.environment).toConstantValue(environment);
   container.bind(TOKENS.edges).toConstantValue(edges);
   container.load(systemModule, worldModule, agentModule);
-  const root = (await container.getAsync(TOKENS.root)) as Root;
+  const root = (await container.getAsync(TOKENS.root).catch(async (error: unknown) => {
+    // Servers may be running, or starting, when something else fails.
+    await ((await container.getAsync(TOKENS.mcpBoard)) as McpBoard).close();
+    throw error;
+  })) as Root;
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     const parts = [
+      () => root.mcp.close(),
       () => root.plugins.dispose(),
       async () => root.jobs?.closeAll(),
       () => root.sandbox.close(),

@@ -13,6 +13,8 @@ import type { Ids } from '../ports/ids.ts';
 import type { LlmProvider } from '../ports/llm.ts';
 import type { Plugin } from '../ports/plugin.ts';
 import type { ProviderSelection, ResolvedConfig } from './config/types.ts';
+import type { McpBoard } from './mcp-client/board.ts';
+import type { Consent } from './mcp-client/consent.ts';
 import type { HostSandbox } from './sandbox.ts';
 
 /** What a host knows before anything is made: configuration and place. */
@@ -43,6 +45,10 @@ export interface Edges {
   readonly clarifier?: Clarifier;
   /** A question of odek's own before a run, to the person who started it. Absent, or undefined as answer: there is nobody. */
   askOperator?(text: string): Promise<string | undefined>;
+  /** Absent: nobody can be asked about MCP servers and their tools. */
+  readonly consent?: Consent;
+  /** Fires when the surface is to end, also while it is being composed. */
+  readonly signal?: AbortSignal;
   /** A live provider that takes the configured one's place. */
   readonly provider?: LlmProvider;
   /** Applied after the first-party ones. */
@@ -61,6 +67,7 @@ export interface Root {
   readonly provider: LlmProvider;
   readonly sinks: FanOut;
   readonly plugins: AppliedPlugins;
+  readonly mcp: McpBoard;
   readonly sandbox: HostSandbox;
   /** Absent: there are no background jobs. */
   readonly jobs?: JobDesk;

@@ -9,6 +9,8 @@ import { offeredPlugins } from './built-ins.ts';
 import { createCatalogue } from './catalogue.ts';
 import { announced } from './clarify.ts';
 import { createConfigView } from './config-view.ts';
+import { createMcpBoard } from './mcp-client/board.ts';
+import { connectMcp } from './mcp-client/connect.ts';
 import { guardedProxy } from './network.ts';
 import { outsideAdapters } from './outside.ts';
 import { firstPartyOf, foreignOf, isPlanning, openPlanDesk, PLAN_TOOL } from './planning.ts';
@@ -92,9 +94,12 @@ export const worldModule = new ContainerModule((options) => {
 /** The agent and its tools. */
 export const agentModule = new ContainerModule((options) => {
   const single = binder(options);
-  single(TOKENS.tools, ({ config, dataDirOf }) => filterTools(createToolRegistry({ dataDirOf, reserved: PLAN_TOOL }), config.tools), [
-    TOKENS.environment,
-  ]);
+  single(TOKENS.mcpBoard, createMcpBoard, []);
+  single(
+    TOKENS.tools,
+    ({ config, dataDirOf }, board) => board.watch(filterTools(createToolRegistry({ dataDirOf, reserved: PLAN_TOOL }), config.tools)),
+    [TOKENS.environment, TOKENS.mcpBoard],
+  );
   single(
     TOKENS.plans,
     ({ config, builtIns }, hash, redactor) => (isPlanning(config, builtIns) ? openPlanDesk(config, hash, redactor) : undefined),
@@ -108,7 +113,7 @@ export const agentModule = new ContainerModule((options) => {
   );
   single(
     TOKENS.services,
-    async (policy, { config }, plan, jobs, registry, fs, process, http, store, clock, ids, edges) => {
+    async (policy, { config }, plan, jobs, registry, board, fs, process, http, store, clock, ids, edges) => {
       const { createSessionSearch } = await import('../adapters/session-search/store.ts');
       const searchEngine = await openSearchEngine(config);
       const person = policy.tools.includes('clarify') ? edges.clarifier : undefined;
@@ -119,7 +124,7 @@ export const agentModule = new ContainerModule((options) => {
         logger: { log: (level: string, message: string) => edges.log(level, message) },
         sessions: createSessionSearch(store.sessions),
         config: createConfigView(config),
-        catalogue: createCatalogue(registry, config.tools),
+        catalogue: createCatalogue(registry, config.tools, board.servers),
         ...(plan && { plan }),
         ...(jobs && { jobs }),
         ...(searchEngine && { searchEngine }),
@@ -132,6 +137,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.plans,
       TOKENS.jobs,
       TOKENS.tools,
+      TOKENS.mcpBoard,
       TOKENS.fileSystem,
       TOKENS.processes,
       TOKENS.guardedHttp,
@@ -149,9 +155,22 @@ export const agentModule = new ContainerModule((options) => {
     },
     [TOKENS.environment, TOKENS.services, TOKENS.tools, TOKENS.validator, TOKENS.clock, TOKENS.edges],
   );
+  single(TOKENS.mcp, connectMcp, [
+    TOKENS.mcpBoard,
+    TOKENS.policy,
+    TOKENS.environment,
+    TOKENS.edges,
+    TOKENS.tools,
+    TOKENS.plugins,
+    TOKENS.hash,
+    TOKENS.validator,
+    TOKENS.redactor,
+    TOKENS.clock,
+    TOKENS.ids,
+  ]);
   single(
     TOKENS.agent,
-    // The plugins are named so that their tools are there before the agent is.
+    // Plugins and servers are named so that their tools are there before the agent is.
     (
       policy,
       environment,
@@ -160,6 +179,7 @@ export const agentModule = new ContainerModule((options) => {
       plans,
       jobs,
       _plugins,
+      _mcp,
       validator,
       fs,
       clock,
@@ -201,6 +221,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.plans,
       TOKENS.jobs,
       TOKENS.plugins,
+      TOKENS.mcp,
       TOKENS.validator,
       TOKENS.fileSystem,
       TOKENS.clock,
@@ -216,8 +237,8 @@ export const agentModule = new ContainerModule((options) => {
   );
   single(
     TOKENS.root,
-    (agent, store, ids, clock, redactor, provider, sinks, plugins, jobs, sandbox) => ({
-      ...{ agent, store, ids, clock, redactor, provider, sinks, plugins, sandbox },
+    (agent, store, ids, clock, redactor, provider, sinks, plugins, mcp, jobs, sandbox) => ({
+      ...{ agent, store, ids, clock, redactor, provider, sinks, plugins, mcp, sandbox },
       ...(jobs && { jobs }),
     }),
     [
@@ -229,6 +250,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.provider,
       TOKENS.sinks,
       TOKENS.plugins,
+      TOKENS.mcp,
       TOKENS.jobs,
       TOKENS.sandbox,
     ],

@@ -18,6 +18,7 @@ import type { SchemaValidator } from '../ports/schema.ts';
 import type { ShellGrammar } from '../ports/shell-grammar.ts';
 import type { LoadedAdapters } from './adapters.ts';
 import type { Edges, HostEnvironment, Root } from './environment.ts';
+import type { McpBoard } from './mcp-client/board.ts';
 import type { HostPolicy } from './policy.ts';
 import type { HostSandbox } from './sandbox.ts';
 
@@ -50,6 +51,10 @@ export const TOKENS = {
   /** Undefined where planning is off. */
   plans: token<PlanDesk | undefined>('plans'),
   plugins: token<AppliedPlugins>('plugins'),
+  /** There always, and empty until `mcp` is asked for. */
+  mcpBoard: token<McpBoard>('MCP board'),
+  /** The same with its servers connected, where the policy connects any. */
+  mcp: token<McpBoard>('MCP client'),
   services: token<Partial<Omit<Services, 'tools'>>>('services of plugins'),
   jobs: token<JobDesk | undefined>('job desk'),
   agent: token<Agent>('agent'),

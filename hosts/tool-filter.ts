@@ -6,14 +6,15 @@ export interface ToolFilter {
   readonly disabled: readonly string[];
 }
 
+/** Whether the operator wants a tool. A tool with a long name has two: the whole one and the one that models are told. */
+export function isWanted({ enabled, disabled }: ToolFilter, names: readonly string[]): boolean {
+  return (enabled === undefined || names.some((name) => enabled.includes(name))) && !names.some((name) => disabled.includes(name));
+}
+
 /** A registry that takes only the tools the operator wants. Unknown names in the filter are ignored. */
 export function filterTools(registry: ToolRegistry, filter: ToolFilter): ToolRegistry {
   if (filter.enabled === undefined && filter.disabled.length === 0) return registry;
-  const enabled = filter.enabled && new Set(filter.enabled);
-  const disabled = new Set(filter.disabled);
-  // A tool with a long name has two: the whole one and the one that models are told.
-  const wanted = (...names: readonly string[]): boolean =>
-    (!enabled || names.some((name) => enabled.has(name))) && !names.some((name) => disabled.has(name));
+  const wanted = (...names: readonly string[]): boolean => isWanted(filter, names);
   return {
     ...registry,
     registerMcp: (tool) => {

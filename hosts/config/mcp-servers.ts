@@ -1,3 +1,4 @@
+import { isSecretName } from '../../adapters/process/environment.ts';
 import { ConfigError } from '../../ports/errors.ts';
 import type { McpProtocolChoice } from '../../ports/mcp.ts';
 import { checkValue, isObject, short } from './check-value.ts';
@@ -25,10 +26,6 @@ export interface McpServersInput {
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const VARIABLE = /^[^=\0]{1,256}$/;
-const SECRET_PARTS = [
-  ...['APIKEY', 'TOKEN', 'SECRET', 'PASSWORD', 'PASSWD', 'PASSPHRASE', 'CREDENTIAL', 'CREDS'],
-  ...['PRIVATEKEY', 'ACCESSKEY', 'COOKIE', 'AUTHORIZATION'],
-] as const;
 const MAX_ENV = 1000;
 /** A shorter text would be masked in half of what is shown. */
 const SHORTEST_SECRET = 4;
@@ -47,12 +44,6 @@ interface Place extends Pick<McpServersInput, 'lookup' | 'secret' | 'warn'> {
 }
 
 type Parsed = { readonly kind: 'server'; readonly server: McpServerConfig } | { readonly kind: 'off' } | { readonly kind: 'nothing' };
-
-/** True for a variable whose name says that it holds a secret: such a one never reaches a server. */
-export function isSecretVariable(name: string): boolean {
-  const plain = name.toUpperCase().replaceAll(/[-_]/g, '');
-  return SECRET_PARTS.some((part) => plain.includes(part));
-}
 
 /**
  * The servers that count, by name. A project's entry takes the place of the operator's of the same name and is
@@ -200,7 +191,7 @@ function checkedEnv(
   for (const [name, text] of Object.entries(value)) {
     // The value may be a secret, so that only the name is told.
     if (typeof text !== 'string' || text.includes('\0') || !VARIABLE.test(name)) throw invalidField('env', name, limit, place);
-    if (!isSecretVariable(name)) env.set(name, text);
+    if (!isSecretName(name)) env.set(name, text);
     else {
       stripped.push(name);
       if (text.length >= SHORTEST_SECRET) place.secret(text);

@@ -54,6 +54,12 @@ export async function openToolHost({ environment, edges, onCall }: ToolHostOptio
 
   const [clock, store, registry] = await Promise.all([get(TOKENS.clock), get(TOKENS.store), get(TOKENS.tools)]);
   const plugins = await get(TOKENS.plugins);
+  const board = await get(TOKENS.mcpBoard);
+  // Their tools are offered too. What is running ends with whatever fails from here on.
+  await get(TOKENS.mcp).catch(async (error: unknown) => {
+    await closeInOrder(clock, [() => board.close(), () => plugins.dispose(), () => store.close()]);
+    throw error;
+  });
   const plans = await get(TOKENS.plans);
   const ids = await get(TOKENS.ids);
   const sandbox = await get(TOKENS.sandbox);
@@ -98,7 +104,13 @@ export async function openToolHost({ environment, edges, onCall }: ToolHostOptio
   const closeAll = (): Promise<void> => {
     closing.abort('the server ends');
     plans?.close(runId);
-    return closeInOrder(clock, [() => Promise.allSettled(under), () => plugins.dispose(), () => sandbox.close(), () => store.close()]);
+    return closeInOrder(clock, [
+      () => Promise.allSettled(under),
+      () => board.close(),
+      () => plugins.dispose(),
+      () => sandbox.close(),
+      () => store.close(),
+    ]);
   };
   return {
     list,

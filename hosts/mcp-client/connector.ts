@@ -1,0 +1,50 @@
+import { createHttpClient, hostPort } from '../../adapters/http/index.ts';
+import { createMcpConnector } from '../../adapters/mcp/index.ts';
+import { childEnvironment } from '../../adapters/process/environment.ts';
+import { displayText } from '../../core/approvals/display.ts';
+import { REDACTION_REACH, type Redactor } from '../../core/redact/redactor.ts';
+import type { HttpClient } from '../../ports/http.ts';
+import type { McpConnector, McpHttpServer } from '../../ports/mcp.ts';
+import { odekVersion } from '../cli/version.ts';
+import type { HostEnvironment } from '../environment.ts';
+import { guardedProxy } from '../network.ts';
+import { serverTrees } from './trees.ts';
+
+export interface OpenConnector extends McpConnector {
+  /** Gives the HTTP clients back. Connections are closed before, by whoever has them. */
+  close(): Promise<void>;
+}
+
+type Place = Pick<HostEnvironment, 'config' | 'env'>;
+
+/** The connector of a host. `show` gets what servers write beside their messages, a line each, redacted and prefixed. */
+export function openConnector(place: Place, redactor: Redactor, show: (line: string) => void): OpenConnector {
+  const { config, env } = place;
+  const clients: HttpClient[] = [];
+  const connector = createMcpConnector({
+    version: odekVersion(),
+    childEnvironment: (added) => childEnvironment(env, added),
+    trees: serverTrees(config.state.serversFolder),
+    redaction: { text: redactor.text, reach: REDACTION_REACH },
+    http: (server) => {
+      const client = clientFor(server, place);
+      clients.push(client);
+      return client;
+    },
+    authorization: (server) => ({ token: () => config.mcp_servers[server.name]?.token }),
+    observer: {
+      stderr: ({ name }, line) => show(`[${name}] ${displayText(line)}`),
+      noise: ({ name }, line) => show(`[${name}] wrote what is no message to its standard output: ${displayText(line)}`),
+    },
+  });
+  return {
+    connect: connector.connect,
+    close: async () => void (await Promise.allSettled(clients.splice(0).map((client) => client.close()))),
+  };
+}
+
+/** Guarded for everybody. An operator's server may be on a private address, a project's may not. */
+function clientFor({ origin, url }: McpHttpServer, { config, env }: Place): HttpClient {
+  const allowHosts = origin === 'operator' ? [...config.network.allow_hosts, hostPort(new URL(url))] : [];
+  return createHttpClient({ mode: 'guarded', allowHosts, ...guardedProxy({ config, env }) });
+}
