@@ -9,6 +9,7 @@ import { exitCodeOfOutcome } from './exit-codes.ts';
 import { hostEnvironment, withHost } from './host.ts';
 import { onInterrupt } from './interrupt.ts';
 import { openView } from './open-view.ts';
+import { withConsent } from './operator-consent.ts';
 import { operatorQuestion } from './operator-question.ts';
 import { chosenApprover, runTurn, tellHowToContinue } from './turn.ts';
 
@@ -29,9 +30,11 @@ export async function runOneTurn(context: CommandContext, { policy, config, list
   const view = openView(context, config, listed);
   const interrupt = onInterrupt(() => view.close());
   const approver = await chosenApprover({ config, policy, log: view.log });
+  const clock = createSystemClock();
   const edges = {
-    ...(approver && { approver }),
-    ...operatorQuestion(createSystemClock(), approver !== undefined),
+    ...(await withConsent({ ...(approver && { approver }) }, config, clock)),
+    ...operatorQuestion(clock, approver !== undefined),
+    signal: interrupt.signal,
     onEvent: view.onEvent,
     log: view.log,
   };

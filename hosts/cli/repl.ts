@@ -12,6 +12,7 @@ import { EXIT } from './exit-codes.ts';
 import { hostEnvironment, loadTold, warner, withHost } from './host.ts';
 import { onInterrupt } from './interrupt.ts';
 import { type OpenView, openView } from './open-view.ts';
+import { withConsent } from './operator-consent.ts';
 import { operatorQuestion } from './operator-question.ts';
 import { CLI_POLICIES } from './policy.ts';
 import { noteLines, noteOf } from './render/notes.ts';
@@ -70,16 +71,20 @@ export async function run(context: CommandContext): Promise<number> {
   let view: OpenView | undefined;
   const log: Edges['log'] = (level, text) => (view ?? idle).log(level, text);
   const person = await terminalPerson(clock, { config, policy: CLI_POLICIES.repl, log });
+  // Ctrl-C ends a turn; a terminal that is closed ends the repl, and what its turn started with it.
+  const quit = onInterrupt(() => view?.close(), ['SIGTERM', 'SIGHUP']);
+  // Until the first prompt, Ctrl-C ends what is being started.
+  const starting = onInterrupt(() => {}, ['SIGINT']);
   const edges: Edges = {
-    ...person,
+    ...(await withConsent(person, config, clock)),
+    signal: AbortSignal.any([starting.signal, quit.signal]),
     ...operatorQuestion(clock, person.approver !== undefined),
     onEvent: (event) => (view ?? idle).onEvent(event),
     log,
   };
   const { id: provider, model } = environment.selection;
-  // Ctrl-C ends a turn; a terminal that is closed ends the repl, and what its turn started with it.
-  const quit = onInterrupt(() => view?.close(), ['SIGTERM', 'SIGHUP']);
   const talk = async (composed: Composed): Promise<number> => {
+    starting.stop();
     // Made with the first turn, so that looking in and leaving leaves nothing behind.
     let id = header?.id;
     const onTurn = async (task: string, interrupted: AbortSignal): Promise<void> => {
@@ -127,6 +132,7 @@ export async function run(context: CommandContext): Promise<number> {
   try {
     return await withHost(CLI_POLICIES.repl, environment, edges, talk);
   } finally {
+    starting.stop();
     quit.stop();
   }
 }
