@@ -1,13 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { arch, platform, release } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
+import { scanInjection } from '../core/injection/scan.ts';
 import { composeSystemPrompt } from '../core/prompt/system.ts';
+import { wrapUntrusted } from '../core/untrusted/wrapper.ts';
 import type { ResolvedConfig } from './config/types.ts';
 
 /** Bytes of an identity file or of a project's notes; a longer file is left out with a warning. */
 const MAX_SOURCE_BYTES = 262_144;
 const PROJECT_FILE = 'AGENTS.md';
+/** Characters of wrapped notes: with the wrapper's tags they fit what the prompt takes. */
+const MAX_WRAPPED_NOTES = 32_000;
 const ABSENT = new Set<unknown>(['ENOENT', 'ENOTDIR']);
 
 /** Why the file's text cannot be used; undefined when it can. */
@@ -38,6 +43,36 @@ async function readOptional(path: string, warn: (text: string) => void, folder?:
   return undefined;
 }
 
+/** The names of the rules that a text hits; empty for a text that reads like no attack. */
+function rulesHit(text: string): string {
+  return scanInjection(text)
+    .map(({ rule }) => rule)
+    .join(', ');
+}
+
+/** The operator's own words, unless they are too many or read like somebody else's: then odek's identity stands. */
+async function identityOf(config: ResolvedConfig, warn: (text: string) => void): Promise<string | undefined> {
+  const source = config.system === undefined ? config.state.identityFile : 'system';
+  const text = config.system ?? (await readOptional(source, warn));
+  if (text === undefined) return undefined;
+  const bytes = Buffer.byteLength(text);
+  const hit = rulesHit(text);
+  const fault = bytes > MAX_SOURCE_BYTES ? `${bytes} bytes, the limit is ${MAX_SOURCE_BYTES}` : hit && `it reads like an attack (${hit})`;
+  if (!fault) return text;
+  warn(`${source} is left out: ${fault}; odek's own identity is used`);
+  return undefined;
+}
+
+/** The project's notes; what reads like an attack is handed on as data, not as notes. */
+async function notesOf(workspace: string, warn: (text: string) => void): Promise<string | undefined> {
+  const path = join(workspace, PROJECT_FILE);
+  const text = await readOptional(path, warn, workspace);
+  const hit = text === undefined ? '' : rulesHit(text);
+  if (text === undefined || hit === '') return text;
+  warn(`${path} reads like an attack (${hit}); the model gets it as untrusted data`);
+  return wrapUntrusted(text.slice(0, MAX_WRAPPED_NOTES), PROJECT_FILE, randomBytes(8).toString('hex'));
+}
+
 /**
  * The prompt a session begins with: the operator's identity (`system`, else `IDENTITY.md`, else
  * odek's own), the safety block, the project's notes unless `no_agents`, and a header that names the
@@ -48,8 +83,8 @@ export async function buildSystemPrompt(
   place: { readonly workspace: string; readonly surface: string; readonly now: number; readonly planning: boolean },
   warn: (text: string) => void,
 ): Promise<string> {
-  const identity = config.system ?? (await readOptional(config.state.identityFile, warn));
-  const projectNotes = config.no_agents ? undefined : await readOptional(join(place.workspace, PROJECT_FILE), warn, place.workspace);
+  const identity = await identityOf(config, warn);
+  const projectNotes = config.no_agents ? undefined : await notesOf(place.workspace, warn);
   return composeSystemPrompt({
     ...(identity !== undefined && { identity }),
     ...(projectNotes !== undefined && { projectNotes }),

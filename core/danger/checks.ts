@@ -5,6 +5,7 @@ import type { ReadLedger } from './ledger.ts';
 import { absolute, isWithin, type Place } from './place.ts';
 import { armedBecause } from './repository.ts';
 import { scanned } from './script-scan.ts';
+import { isPersistent } from './sensitive.ts';
 
 /** What a check found. */
 export interface CheckFinding {
@@ -39,6 +40,8 @@ function answer(check: Check, tools: CheckTools): Promise<CheckFinding | undefin
   switch (check.kind) {
     case 'path':
       return leadsOut(check.path, check.use, tools);
+    case 'climb':
+      return climbs(check.path, tools);
     case 'sweep':
       return sweepsUp(check.path, check.hidden, tools);
     case 'script':
@@ -54,10 +57,22 @@ async function leadsOut(path: string, use: 'read' | 'write', { fs, place }: Chec
     if (target.inState) return { class: 'system_write', reason: `${path} is part of odek's own state` };
     if (use === 'read' && target.credential && target.kind !== 'directory')
       return { class: 'system_write', reason: `${path} is a credential file` };
+    if (use === 'write' && target.real !== path && isPersistent(absolute(target.real, '/'), place, ''))
+      return { class: 'persistence', reason: `${path} leads to ${target.real}, which makes something run later` };
     const temp = place.tempDirs.some((folder) => isWithin(absolute(target.real, '/'), absolute(folder, '/')));
     return target.inRoot || temp
       ? undefined
       : { class: 'system_write', reason: `${path} leads to ${target.real}, outside the working directory` };
+  } catch (error) {
+    return { class: 'unknown', reason: `${path} cannot be looked at: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+async function climbs(path: string, { fs }: CheckTools): Promise<CheckFinding | undefined> {
+  try {
+    const { real } = await fs.resolve(path);
+    if (absolute(real, '/') === path) return undefined;
+    return { class: 'system_write', reason: `${path} leads to ${real}, and the path goes up from there` };
   } catch (error) {
     return { class: 'unknown', reason: `${path} cannot be looked at: ${error instanceof Error ? error.message : String(error)}` };
   }

@@ -9,12 +9,24 @@ const LOOKALIKES = new Map(GROUPS.split(' ').flatMap(([latin = '', ...others]) =
 const ASCII_ONLY = /^\p{ASCII}*$/u;
 const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'gu');
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
-/** Marks at the beginning of a line of a comment, a quotation or a list. */
-const LINE_MARKS = /[\r\n]+[ \t]*(?:\/\/+|#+|\*+|>+|--+|\|)?[ \t]*/g;
+/** Marks at the beginning of a line of a comment, a quotation, a list or a numbered file. */
+const LINE_MARKS = /[\r\n]+[ \t]*(?:\d{1,7}\|)?[ \t]*(?:\/\/+|#+|\*+|>+|--+|\|)?[ \t]*/g;
 const SPACES = /[\s\p{Cc}]+/gu;
 const EMPHASIS = /[*`]+/g;
 /** Letters set apart, one by one: `i g n o r e`. */
 const SPACED = /(?<![\p{L}\p{N}])\p{L}(?:[ ._-]\p{L}){5,40}(?![\p{L}\p{N}])/gu;
+
+const ESCAPE = /\\(?:[nrt"'/]|u00(?:[0-7][0-9a-f]))/gi;
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\n', t: '\t' };
+
+/** Text that stands inside a string of JSON or of a program, as it reads. */
+export function unescaped(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text.replace(ESCAPE, (found) => {
+    const what = found.slice(1);
+    return what.length > 1 ? String.fromCharCode(Number.parseInt(what.slice(1), 16)) : (ESCAPED[what] ?? what);
+  });
+}
 
 /** Without what no eye sees. */
 export function withoutUnseen(text: string): string {

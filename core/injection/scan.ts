@@ -1,6 +1,6 @@
 import { displayText } from '../approvals/display.ts';
 import { decodedParts } from './layers.ts';
-import { flattened, folded, withoutUnseen } from './normalise.ts';
+import { flattened, folded, unescaped, withoutUnseen } from './normalise.ts';
 import { type InjectionRule, MARK_RULES, WORD_RULES } from './rules.ts';
 import { hiddenCharacters } from './unseen.ts';
 
@@ -70,7 +70,7 @@ function scanOnce(text: string): Map<string, string> {
   const hits = new Map<string, string>();
   const hidden = hiddenCharacters(text);
   if (hidden !== undefined) hits.set('invisible', excerptAt(text, hidden, 8));
-  const seen = withoutUnseen(text);
+  const seen = withoutUnseen(unescaped(text));
   const plain = flattened(seen);
   applyRules(WORD_RULES, plain, hits);
   applyRules(MARK_RULES, seen, hits);
