@@ -53,7 +53,10 @@ function invalid(message: string, value: unknown, limit: unknown): ApprovalError
   return new ApprovalError('approval_invalid', message, { value, limit });
 }
 
-function checkAnswerer({ surface, user }: Answerer): void {
+const ANSWERS: readonly ApprovalAnswer[] = ['approve', 'trust', 'deny'];
+
+function checkAnswer(decision: ApprovalAnswer, { surface, user }: Answerer): void {
+  if (!ANSWERS.includes(decision)) throw invalid(`an answer is one of ${ANSWERS.join(', ')}`, decision, ANSWERS);
   for (const name of user === undefined ? [surface] : [surface, user]) {
     if (!isName(name)) throw invalid('who answers is named by 1 to 256 characters', name, APPROVAL_LIMITS.name);
   }
@@ -171,7 +174,7 @@ export function openApprovals(db: Database, asker: ProcessIdentity, clock: Clock
       });
     },
     async answer(id, decision, by) {
-      checkAnswerer(by);
+      checkAnswer(decision, by);
       // In one write transaction with the look before it, so that of two answers one is first.
       db.transaction(() => answer(id, decision, by));
     },

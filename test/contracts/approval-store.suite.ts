@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import type { ApprovalRequest } from '../../ports/approval.ts';
-import { APPROVAL_LIMITS, type ApprovalEnd, type ApprovalError, type ApprovalStore } from '../../ports/approval-store.ts';
+import {
+  APPROVAL_LIMITS,
+  type ApprovalAnswer,
+  type ApprovalEnd,
+  type ApprovalError,
+  type ApprovalStore,
+} from '../../ports/approval-store.ts';
 import { hasCode } from '../../ports/errors.ts';
 import { approvalRequest } from './approver.suite.ts';
 import type { ContractCase, ContractSuite } from './suite.ts';
@@ -29,7 +35,7 @@ interface Trial extends ApprovalStorePlace {
 
 const never = new AbortController().signal;
 const CLI = { surface: 'cli' } as const;
-const HANG_MS = 10_000;
+const HANG_MS = 5_000;
 
 function request(id: string, changes: Partial<ApprovalRequest> = {}): ApprovalRequest {
   return approvalRequest(`run ${id}`, { id, timeoutMs: 60_000, ...changes });
@@ -203,6 +209,7 @@ export const approvalStoreSuite: ContractSuite<ApprovalStoreHarness> = {
         await refused(asker.ask(request('users'), { surface: 'web', users }), 'approval_invalid');
         await refused(person.answer('fits', 'approve', { surface: 'x'.repeat(APPROVAL_LIMITS.name + 1) }), 'approval_invalid');
         await refused(person.answer('fits', 'approve', { surface: 'cli', user: '\u001b[2K' }), 'approval_invalid');
+        await refused(person.answer('fits', 'yes' as ApprovalAnswer, CLI), 'approval_invalid');
         for (let count = 1; count < APPROVAL_LIMITS.pending; count += 1) await asker.ask(request(`r${count}`));
         await refused(asker.ask(request('one too many')), 'approvals_full');
         assert.equal((await person.pending()).length, APPROVAL_LIMITS.pending);

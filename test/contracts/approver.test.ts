@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scriptedSeat, terminalSeat } from '../adapters/approver/fixture.ts';
+import { scriptedSeat, storedSeat, terminalSeat } from '../adapters/approver/fixture.ts';
 import { memorySeat } from '../fakes/approver.ts';
 import { brokenApprovers } from './approver.broken.ts';
 import { approverSuite } from './approver.suite.ts';
@@ -7,6 +7,7 @@ import { approverSuite } from './approver.suite.ts';
 const subjects = {
   'the terminal': { seat: terminalSeat },
   'the script': { seat: scriptedSeat },
+  'the store': { seat: storedSeat },
   'the person in memory': { seat: async () => memorySeat() },
 };
 

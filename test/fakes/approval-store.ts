@@ -99,6 +99,7 @@ export function createMemoryApprovals(now: () => number, faults: ApprovalFaults 
     async answer(id, decision, by) {
       if (faults.inventsRequests && !entries.has(id)) return;
       const entry = find(id);
+      if (!['approve', 'trust', 'deny'].includes(decision)) throw fail('approval_invalid', 'what is that');
       if (![by.surface, by.user ?? 'x'].every(isName)) throw fail('approval_invalid', 'who is that');
       if (entry.answer !== undefined && !faults.lastAnswerCounts) {
         const first = faults.forgetsFirst ? {} : { first: entry.answer };

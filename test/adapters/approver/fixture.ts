@@ -1,8 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { createScriptedApprover } from '../../../adapters/approver/scripted.ts';
+import { createStoredApprover } from '../../../adapters/approver/stored.ts';
 import { createTerminalApprover } from '../../../adapters/approver/terminal.ts';
-import type { ApprovalDecision } from '../../../ports/approval.ts';
+import type { ApprovalDecision, ApprovalRequest } from '../../../ports/approval.ts';
 import type { ApproverSeat, PersonSays } from '../../contracts/approver.suite.ts';
+import { createMemoryApprovals } from '../../fakes/approval-store.ts';
 
 const TYPED: Readonly<Record<PersonSays, string>> = { yes: 'a\n', trust: 't\n', no: 'd\n', nonsense: 'sure, why not\n' };
 
@@ -20,6 +22,27 @@ export async function terminalSeat(): Promise<ApproverSeat> {
     say: (word) => void input.write(TYPED[word]),
     leave: () => void input.end(),
     close: async () => void input.destroy(),
+  };
+}
+
+/** An approver that asks through a store, with a person at the other end of it. */
+export async function storedSeat(): Promise<ApproverSeat> {
+  const { store } = createMemoryApprovals(Date.now);
+  const shown: ApprovalRequest[] = [];
+  return {
+    approver: createStoredApprover({
+      open: async () => ({ approvals: store, close: async () => {} }),
+      redact: (text) => text,
+      onWaiting: (request) => void shown.push(request),
+    }),
+    shown: () => shown.map((request) => request.items[0].resource),
+    say(word) {
+      const answer = { yes: 'approve', trust: 'trust', no: 'deny', nonsense: 'deny' } as const;
+      // Trust that was not offered is refused, and the request goes on waiting.
+      store.answer(shown.at(-1)?.id ?? '', answer[word], { surface: 'test' }).catch(() => {});
+    },
+    leave: () => {},
+    close: async () => {},
   };
 }
 
