@@ -41,7 +41,6 @@ export interface ArtifactPageLookup extends ArtifactLookup {
  * - A file of more than `maxBytes` is `artifact_too_large`, with the size and the limit, before it is read.
  * - `page` gives the bytes from `offset` on, at most `length`, and none behind the end.
  * - `page` gives nothing of a file whose bytes have another SHA-256: `artifact_changed`.
- * - Memory does not grow with the size of the file.
  * - When `signal` fires, it rejects with `CancelledError`.
  * - No error names the path.
  */
