@@ -9,6 +9,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   system: 'text',
   thinking: 'level',
   interaction_mode: 'mode',
+  'dangerous.approver': 'who',
   'tools.enabled': 'name',
   sandbox_image: 'image',
   sandbox_network: 'name',
