@@ -109,6 +109,9 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hosts/cli/usage.ts',
   ],
   mcp: ['hosts/config/apply-servers.ts', 'hosts/mcp-client/open.ts'],
+  server: ['hosts/cli/mcp.ts', 'hosts/mcp/main.ts'],
+  'server-transports': ['hosts/mcp/http.ts', 'hosts/mcp/stdio.ts'],
+  extension: ['hosts/cli/extension.ts', 'hosts/mcp/check/contract.ts'],
   formats: ['adapters/llm/anthropic.ts', 'adapters/llm/gemini.ts', 'adapters/llm/local.ts', 'adapters/llm/openai-responses.ts'],
   seldom: [
     'adapters/approver/clarifier.ts',

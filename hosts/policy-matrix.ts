@@ -1,9 +1,10 @@
 import { CLI_POLICIES } from './cli/policy.ts';
 import { markdownTable } from './markdown-table.ts';
+import { MCP_POLICY } from './mcp/policy.ts';
 import type { Cell, HostPolicy } from './policy.ts';
 
 /** Every surface's row, in the order of the document. */
-export const POLICIES: readonly HostPolicy[] = Object.values(CLI_POLICIES);
+export const POLICIES: readonly HostPolicy[] = [...Object.values(CLI_POLICIES), MCP_POLICY];
 
 const COLUMNS: readonly (readonly [title: string, text: (policy: HostPolicy) => string])[] = [
   ['surface', ({ surface }) => `\`${surface}\``],

@@ -100,6 +100,27 @@ const RUN_FLAGS: readonly FlagSpec[] = [
   ...TAPE_FLAGS,
 ];
 
+const MCP_FLAGS: readonly FlagSpec[] = [
+  { name: 'http', kind: 'boolean', summary: 'Serve over Streamable HTTP instead of standard input and output.' },
+  {
+    name: 'port',
+    kind: 'number',
+    placeholder: 'n',
+    integer: true,
+    min: 0,
+    max: 65_535,
+    summary: 'Port for --http. Default: one that is free.',
+  },
+  { name: 'host', kind: 'string', placeholder: 'address', summary: 'Address to listen at with --http. Default: 127.0.0.1.' },
+  {
+    name: 'token-env',
+    kind: 'string',
+    placeholder: 'variable',
+    summary: 'Variable that holds the token for --http. Default: ODEK_MCP_TOKEN.',
+  },
+  ...TOOL_FLAGS,
+];
+
 const PLAIN_KEYS = CONFIG_KEYS.map((spec) => spec.key.replace(/\.<.*$/, ''));
 
 /** What `odek config` can be asked for: keys and what they stand under. */
@@ -207,6 +228,34 @@ export const COMMANDS = {
     positionals: [{ name: 'session', summary: 'A session id.' }],
     flags: [{ name: 'list', kind: 'boolean', summary: 'List the sessions that have an audit.' }],
     load: () => import('./audit.ts'),
+  },
+  mcp: {
+    summary: 'Serve the tools of odek to another agent, as an MCP server.',
+    usage: 'mcp [--http [--port <n>] [--host <address>]]',
+    positionals: [],
+    flags: MCP_FLAGS,
+    load: () => import('./mcp.ts'),
+  },
+  extension: {
+    summary: 'Compare an extension server with the contract.',
+    usage: 'extension check [flags] -- <command> [args…]',
+    positionals: [
+      { name: 'action', summary: 'check.', required: true, choices: ['check'] },
+      { name: 'command', summary: 'The server and its arguments.', many: true },
+    ],
+    flags: [
+      {
+        name: 'artifact-root',
+        kind: 'list',
+        placeholder: 'folder',
+        completes: 'folder',
+        summary: 'A folder that may hold artifacts. May be repeated.',
+      },
+      { name: 'call', kind: 'string', placeholder: 'tool', summary: 'A tool that may be called without harm.' },
+      { name: 'arguments', kind: 'string', placeholder: 'json', summary: 'Arguments of that tool, a JSON object. Default: {}.' },
+      JSON_FLAG,
+    ],
+    load: () => import('./extension.ts'),
   },
   init: {
     summary: 'Write an example configuration.',

@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SchemaValidator } from '../../../ports/schema.ts';
+import { checkFixtures } from './fixtures.ts';
+import { checkFraming } from './framing.ts';
+import { checkListing, type ListedTool } from './listing.ts';
+import { type Peer, type PeerCommand, startPeer } from './peer.ts';
+
+export type Verdict = 'pass' | 'fail' | 'skip';
+
+/** One line of the table. */
+export interface Line {
+  readonly id: string;
+  /** Anchor of `docs/extensions.md`. */
+  readonly section: string;
+  readonly title: string;
+  readonly verdict: Verdict;
+  /** Why it failed or was skipped; may be empty for a pass. */
+  readonly detail: string;
+}
+
+/** What a check found: nothing is a pass. A text is the fault. */
+export type Finding = string | undefined | { readonly skip: string };
+
+export interface CheckOptions extends PeerCommand {
+  /** Folders that may hold artifacts. */
+  readonly artifactRoots: readonly string[];
+  /** A tool that may be called without harm, beside the fixtures, and its arguments. */
+  readonly call?: { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
+  readonly validator: SchemaValidator;
+  readonly signal: AbortSignal;
+  onLine?(line: Line): void;
+}
+
+/** Adds a line to the table. Never rejects: what goes wrong is the line's fault. */
+export type Check = (id: string, section: string, title: string, look: () => Promise<Finding> | Finding) => Promise<void>;
+
+export const OFFERED_VERSION = '2025-03-26';
+const KNOWN_VERSIONS = new Set(['2026-07-28', '2025-11-25', '2025-06-18', OFFERED_VERSION, '2024-11-05']);
+const END_MS = 5_000;
+const QUIET_MS = 150;
+
+const CLIENT = { name: 'odek-extension-check', version: '1' };
+
+function initialise(peer: Peer, protocolVersion: string) {
+  return peer.request('initialize', { protocolVersion, capabilities: {}, clientInfo: CLIENT });
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+async function checkHandshake(peer: Peer, check: Check): Promise<boolean> {
+  let ok = false;
+  await check('handshake', 'handshake', 'answers initialize', async () => {
+    const { result, error } = await initialise(peer, OFFERED_VERSION);
+    if (result === undefined) return `it answered with an error: ${String(error?.message)}`;
+    ok = true;
+    if (!KNOWN_VERSIONS.has(String(result.protocolVersion))) return `protocolVersion is ${JSON.stringify(result.protocolVersion)}`;
+    const info = result.serverInfo as { name?: unknown; version?: unknown } | undefined;
+    if (!isText(info?.name) || !isText(info.version)) return 'serverInfo needs a name and a version';
+    const capabilities = result.capabilities as { tools?: unknown } | undefined;
+    return typeof capabilities?.tools === 'object' ? undefined : 'capabilities does not name tools';
+  });
+  if (ok) peer.notify('notifications/initialized');
+  return ok;
+}
+
+async function checkUnknownVersion(options: CheckOptions, check: Check): Promise<void> {
+  await check('handshake.version', 'handshake', 'offers a version of its own to a client with an unknown one', async () => {
+    const peer = startPeer(options);
+    try {
+      const { result, error } = await initialise(peer, '1999-12-31');
+      if (error !== undefined) return undefined;
+      return KNOWN_VERSIONS.has(String(result?.protocolVersion)) ? undefined : `it answered ${JSON.stringify(result?.protocolVersion)}`;
+    } finally {
+      await peer.end(END_MS);
+    }
+  });
+}
+
+async function checkRequests(peer: Peer, tools: readonly ListedTool[], options: CheckOptions, check: Check): Promise<void> {
+  await check('ping', 'requests', 'answers ping with an empty object', async () => {
+    const { result } = await peer.request('ping');
+    return result !== undefined && Object.keys(result).length === 0 ? undefined : 'the result is not {}';
+  });
+  await check('requests.unknown', 'requests', 'answers an unknown method with error -32601', async () => {
+    const { error } = await peer.request('odek/no-such-method');
+    return error?.code === -32601 ? undefined : `it answered ${error === undefined ? 'with a result' : `with code ${String(error.code)}`}`;
+  });
+  await check('requests.tool', 'calls', 'refuses a tool that does not exist', async () => {
+    const { result, error } = await peer.request('tools/call', { name: 'odek_no_such_tool', arguments: {} });
+    return error !== undefined || result?.isError === true ? undefined : 'it answered with a result that is no error';
+  });
+  await check('calls.unknown-arguments', 'calls', 'tolerates arguments that it does not know', async () => {
+    const call = options.call ?? (tools.some(({ name }) => name === 'echo') ? { tool: 'echo', input: { text: 'odek' } } : undefined);
+    if (call === undefined) return { skip: 'no tool is known to be harmless; name one with --call' };
+    const { result, error } = await peer.request('tools/call', { name: call.tool, arguments: { ...call.input, odek_unknown: { a: 1 } } });
+    if (error !== undefined) return `${call.tool}: it answered with an error: ${String(error.message)}`;
+    if (result?.isError === true) return `${call.tool}: the result is an error: ${JSON.stringify(result.content).slice(0, 200)}`;
+    return Array.isArray(result?.content) ? undefined : `${call.tool}: the result has no content`;
+  });
+  await check('notifications', 'notifications', 'ignores a notification that it does not know, without an answer', async () => {
+    peer.notify('notifications/odek_unknown', { a: 1 });
+    await peer.request('ping');
+    await delay(QUIET_MS);
+    return peer.strays.length === 0 ? undefined : `it sent answers that nobody waits for, with id ${peer.strays.join(', ')}`;
+  });
+}
+
+async function checkStreams(peer: Peer, check: Check): Promise<void> {
+  await check('stdout', 'streams', 'writes nothing but messages to standard output', () =>
+    peer.noise.length === 0 ? undefined : `${peer.noise.length} lines were no message, the first: ${JSON.stringify(peer.noise[0])}`,
+  );
+  await check('stderr', 'streams', 'writes to standard error in measure', () =>
+    peer.stderrBytes <= 1024 * 1024 ? undefined : `${peer.stderrBytes} bytes during this check, the limit here is 1048576`,
+  );
+  await check('end', 'end', 'ends by itself when standard input ends', async () => {
+    if (!peer.isRunning()) return 'it was gone before';
+    const exit = await peer.end(END_MS);
+    if (exit === undefined) return `it was still there ${END_MS} ms later and was killed`;
+    return exit.code === 0 ? undefined : `it ended with ${exit.signal ?? `exit code ${exit.code}`}`;
+  });
+}
+
+/**
+ * Compares a server with the contract of `docs/extensions.md`. Only harmless requests are sent, and no tool
+ * is called but the fixtures of the reference server and the one that `call` names. Leaves nothing running.
+ */
+export async function checkExtension(options: CheckOptions): Promise<readonly Line[]> {
+  const lines: Line[] = [];
+  const check: Check = async (id, section, title, look) => {
+    if (options.signal.aborted) return;
+    let finding: Finding;
+    try {
+      finding = await look();
+    } catch (error) {
+      finding = error instanceof Error ? error.message : String(error);
+    }
+    const skipped = typeof finding === 'object';
+    const verdict: Verdict = finding === undefined ? 'pass' : skipped ? 'skip' : 'fail';
+    const line: Line = { id, section, title, verdict, detail: typeof finding === 'object' ? finding.skip : (finding ?? '') };
+    lines.push(line);
+    options.onLine?.(line);
+  };
+  const peer = startPeer(options);
+  const onAbort = (): void => void peer.end(0);
+  options.signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    if (await checkHandshake(peer, check)) {
+      await checkUnknownVersion(options, check);
+      const tools = await checkListing(peer, options.validator, check);
+      await checkRequests(peer, tools, options, check);
+      await checkFraming(peer, check);
+      await checkFixtures(peer, tools, options, check);
+    }
+    await checkStreams(peer, check);
+  } finally {
+    options.signal.removeEventListener('abort', onAbort);
+    await peer.end(0);
+  }
+  return lines;
+}
