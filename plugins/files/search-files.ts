@@ -91,7 +91,15 @@ async function run(fs: FileSystem, search: Search, signal: AbortSignal): Promise
     result.matches = candidates.slice(0, search.limit).map(({ path }) => ({ path }));
     if (candidates.length > search.limit) notes.push(`${candidates.length - search.limit} more files match`);
   }
-  return success(told(result), `search_files:${search.path}`);
+  return success(told(result), sourceOf(result.matches, search.path));
+}
+
+/** Where the text comes from: the first line found, as `<path>:<line>`; the place that was searched where no line was. */
+function sourceOf(matches: readonly object[], path: string): string {
+  const [first] = matches as readonly { readonly path?: string; readonly line?: number }[];
+  if (first?.line === undefined) return `search_files:${path}`;
+  const more = matches.length > 1 ? ` and ${matches.length - 1} more` : '';
+  return `${first.path}:${first.line}${more}`;
 }
 
 function told({ matches, skipped, notes }: { matches: readonly object[]; skipped: string[]; notes: readonly string[] }) {
