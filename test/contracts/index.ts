@@ -3,6 +3,12 @@ export type { ApprovalStoreHarness, ApprovalStorePlace } from './approval-store.
 export { approvalStoreSuite } from './approval-store.suite.ts';
 export type { ApproverHarness, ApproverSeat } from './approver.suite.ts';
 export { approverSuite } from './approver.suite.ts';
+export type { ArtifactFilesHarness, ArtifactFilesPlace } from './artifact-files.suite.ts';
+export { artifactFilesSuite } from './artifact-files.suite.ts';
+export type { ArtifactLedgerHarness, ArtifactLedgerPlace } from './artifact-ledger.suite.ts';
+export { artifactLedgerSuite } from './artifact-ledger.suite.ts';
+export type { ArtifactReaderHarness, ArtifactReaderPlace } from './artifact-reader.suite.ts';
+export { artifactReaderSuite } from './artifact-reader.suite.ts';
 export type { AuditPlace, AuditStoreHarness } from './audit-store.suite.ts';
 export { auditStoreSuite } from './audit-store.suite.ts';
 export type { ClarifierHarness, ClarifierSeat } from './clarifier.suite.ts';
