@@ -30,7 +30,7 @@ describe('the policy table', () => {
   });
 
   it('shows a cell as one value where default and ceiling are the same', () => {
-    expect(policyMatrix(POLICIES)).toMatch(/\| `run` .* \| terminal +\| read_only \(up to allow\)/);
+    expect(policyMatrix(POLICIES)).toMatch(/\| `run` .* \| terminal \(up to store\) +\| read_only \(up to allow\) .* \| run +\| –/);
   });
 
   it('lets a wish go up to the ceiling and no further', () => {
