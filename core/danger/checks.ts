@@ -31,15 +31,19 @@ export async function answerChecks(checks: readonly Check[], tools: CheckTools):
   const findings: CheckFinding[] = [];
   for (const check of checks) {
     const found = await answer(check, tools);
-    if (found !== undefined) findings.push(found);
+    findings.push(...found);
   }
   return findings;
 }
 
-function answer(check: Check, tools: CheckTools): Promise<CheckFinding | undefined> {
+async function answer(check: Check, tools: CheckTools): Promise<readonly CheckFinding[]> {
+  if (check.kind === 'path') return leadsOut(check.path, check.use, tools);
+  const found = await answerOne(check, tools);
+  return found === undefined ? [] : [found];
+}
+
+function answerOne(check: Exclude<Check, { readonly kind: 'path' }>, tools: CheckTools): Promise<CheckFinding | undefined> {
   switch (check.kind) {
-    case 'path':
-      return leadsOut(check.path, check.use, tools);
     case 'climb':
       return climbs(check.path, tools);
     case 'sweep':
@@ -51,20 +55,22 @@ function answer(check: Check, tools: CheckTools): Promise<CheckFinding | undefin
   }
 }
 
-async function leadsOut(path: string, use: 'read' | 'write', { fs, place }: CheckTools): Promise<CheckFinding | undefined> {
+async function leadsOut(path: string, use: 'read' | 'write', { fs, place }: CheckTools): Promise<readonly CheckFinding[]> {
   try {
     const target = await fs.resolve(path);
-    if (target.inState) return { class: 'system_write', reason: `${path} is part of odek's own state` };
+    if (target.inState) return [{ class: 'system_write', reason: `${path} is part of odek's own state` }];
     if (use === 'read' && target.credential && target.kind !== 'directory')
-      return { class: 'system_write', reason: `${path} is a credential file` };
-    if (use === 'write' && target.real !== path && isPersistent(absolute(target.real, '/'), place, ''))
-      return { class: 'persistence', reason: `${path} leads to ${target.real}, which makes something run later` };
-    const temp = place.tempDirs.some((folder) => isWithin(absolute(target.real, '/'), absolute(folder, '/')));
-    return target.inRoot || temp
-      ? undefined
-      : { class: 'system_write', reason: `${path} leads to ${target.real}, outside the working directory` };
+      return [{ class: 'system_write', reason: `${path} is a credential file` }];
+    const real = absolute(target.real, '/');
+    const findings: CheckFinding[] = [];
+    if (use === 'write' && real !== path && isPersistent(real, place, ''))
+      findings.push({ class: 'persistence', reason: `${path} leads to ${target.real}, which makes something run later` });
+    const temp = place.tempDirs.some((folder) => isWithin(real, absolute(folder, '/')));
+    if (!target.inRoot && !temp)
+      findings.push({ class: 'system_write', reason: `${path} leads to ${target.real}, outside the working directory` });
+    return findings;
   } catch (error) {
-    return { class: 'unknown', reason: `${path} cannot be looked at: ${error instanceof Error ? error.message : String(error)}` };
+    return [{ class: 'unknown', reason: `${path} cannot be looked at: ${error instanceof Error ? error.message : String(error)}` }];
   }
 }
 

@@ -8,6 +8,8 @@ import type { Scope } from './scope.ts';
 export type Check =
   /** Does the path lead out of the working directory, or to a credential? */
   | { readonly kind: 'path'; readonly path: string; readonly use: 'read' | 'write' }
+  /** Is this folder, out of which the path goes up again, reached through a link? What is above it is then elsewhere. */
+  | { readonly kind: 'climb'; readonly path: string }
   /** Is there a credential file among everything below? */
   | { readonly kind: 'sweep'; readonly path: string; readonly hidden: boolean }
   /** Was this script read whole in this session? */

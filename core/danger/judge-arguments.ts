@@ -1,7 +1,7 @@
 import { type Field, isKnown, literal } from './fields.ts';
 import type { Inspection } from './findings.ts';
 import { type Arguments, type GivenOption, readArguments } from './options.ts';
-import { judgeDelete, judgeRead, judgeScript, judgeWrite, pathsOf, shown } from './paths.ts';
+import { askClimbs, judgeDelete, judgeRead, judgeScript, judgeWrite, pathsOf, shown } from './paths.ts';
 import { absolute, RUN_TIME, zoneOf } from './place.ts';
 import type { ProgramRule, Role } from './rules.ts';
 import type { Scope } from './scope.ts';
@@ -127,6 +127,7 @@ function decoded(text: string): string {
 function judgeFolder(field: Field, scope: Scope, inspection: Inspection): void {
   const paths = pathsOf(field, scope);
   if (paths.length === 0) inspection.add('unknown', 'it works in a folder that is only known at run time');
+  askClimbs(field, scope, inspection);
   for (const path of paths) {
     const zone = zoneOf(absolute(path, '/'), inspection.place);
     if (zone !== 'workspace' && zone !== 'temp') inspection.add('system_write', `${path} is outside the working directory`);

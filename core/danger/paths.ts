@@ -1,4 +1,4 @@
-import type { Field } from './fields.ts';
+import { type Field, literal } from './fields.ts';
 import type { Inspection } from './findings.ts';
 import { MAX_PATTERN, matchesPattern } from './pattern.ts';
 import { absolute, folderOf, isWithin, type Place, RUN_TIME, zoneOf } from './place.ts';
@@ -12,6 +12,17 @@ export function pathsOf(field: Field, scope: Scope): readonly string[] {
   return scope.folders.map((folder) => absolute(field.text, folder));
 }
 
+/** The kernel follows a link before it goes up again, a text does not: every folder that a path goes up from is looked at. */
+export function askClimbs({ text }: Field, scope: Scope, inspection: Inspection): void {
+  if (!/(?:^|\/)\.\.(?:\/|$)/.test(text) || text.includes(RUN_TIME)) return;
+  const segments = text.split('/');
+  segments.forEach((segment, index) => {
+    // Without a folder before it, it goes up from where the command is.
+    const prefix = segments.slice(0, index).join('/') || (index === 0 ? '.' : '/');
+    if (segment === '..') for (const path of pathsOf(literal(prefix), scope)) inspection.ask({ kind: 'climb', path });
+  });
+}
+
 /** Content of a file is read (`list`: only what is there). */
 export function judgeRead(field: Field, scope: Scope, inspection: Inspection, use: 'read' | 'list' = 'read'): void {
   if (field.text === '-' || field.text === '') return;
@@ -20,6 +31,7 @@ export function judgeRead(field: Field, scope: Scope, inspection: Inspection, us
     inspection.add('system_write', 'it reads a path that is only known at run time');
     return;
   }
+  askClimbs(field, scope, inspection);
   for (const path of paths) judgeReadAt(path, field, use, inspection);
 }
 
@@ -60,6 +72,7 @@ export function judgeWrite(field: Field, scope: Scope, inspection: Inspection, c
     inspection.add('unknown', 'it writes a path that is only known at run time');
     return;
   }
+  askClimbs(field, scope, inspection);
   for (const path of paths) judgeWriteAt(path, field, inspection, content);
 }
 
@@ -112,6 +125,7 @@ export function judgeDelete(field: Field, recursive: boolean, scope: Scope, insp
     inspection.add('unknown', 'it deletes a path that is only known at run time');
     return;
   }
+  askClimbs(field, scope, inspection);
   for (const path of paths) judgeDeleteAt(path, recursive, field, inspection);
 }
 
@@ -176,6 +190,7 @@ export function judgeScript(field: Field, scope: Scope, inspection: Inspection):
     inspection.add('unknown', 'it runs a file that is only known at run time');
     return;
   }
+  askClimbs(field, scope, inspection);
   for (const path of paths) {
     if (zoneOf(path, inspection.place) === 'harmless') continue;
     if (isCredential(path, field.glob)) inspection.add('system_write', `${path} is a credential file`);

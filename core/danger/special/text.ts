@@ -1,7 +1,7 @@
 import { isKnown, literal, UNKNOWN_FIELD } from '../fields.ts';
 import { judgeArguments, judgeOperands, judgeOptions } from '../judge-arguments.ts';
 import { hasOption, readArguments } from '../options.ts';
-import { judgeRead, judgeSweep, judgeWrite, pathsOf } from '../paths.ts';
+import { askClimbs, judgeRead, judgeSweep, judgeWrite, pathsOf } from '../paths.ts';
 import { zoneOf } from '../place.ts';
 import { isRiskyVariable } from '../sensitive.ts';
 import type { Special } from './call.ts';
@@ -138,6 +138,7 @@ export const changeFolder: Special = ({ args, scope, inspection, name }) => {
   const target = name === 'popd' || operands[0]?.text === '-' ? undefined : (operands[0] ?? literal(scope.single('HOME') ?? ''));
   const plain = target !== undefined && !target.glob && !scope.get('CDPATH').every(isKnown);
   const folders = plain ? pathsOf(target, scope) : [];
+  if (target !== undefined && args.some(({ text }) => /^-[Le@]*P/.test(text))) askClimbs(target, scope, inspection);
   scope.enter(folders);
   for (const folder of folders)
     if (zoneOf(folder, inspection.place) === 'workspace') inspection.ask({ kind: 'path', path: folder, use: 'read' });

@@ -56,7 +56,7 @@ describe.concurrent('the web', PATIENT, () => {
             expect(server.requests[1]?.body.messages.at(-1).content).toContain('is not a public address');
             expect(asked).toEqual([]);
           },
-          { config: { dangerous: { classes: { network_egress: 'allow' } } } },
+          { config: { dangerous: { classes: { network_egress: 'allow', system_write: 'allow' } } } },
         ),
     ));
 
