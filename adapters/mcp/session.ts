@@ -1,4 +1,4 @@
-import { Client, type ClientOptions, type StandardSchemaV1 } from '@modelcontextprotocol/client';
+import { Client, type ClientOptions, type JsonSchemaValidator, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { CancelledError } from '../../ports/errors.ts';
 import { McpError, type McpProtocolChoice, type McpServer, type McpToolDefinition } from '../../ports/mcp.ts';
 import { type Fault, isRefusal, mcpErrorOf, timedOut } from './faults.ts';
@@ -59,8 +59,8 @@ const ANYTHING: StandardSchemaV1<unknown, unknown> = {
 
 /** Whether a result fits the schema that a tool declares is told to the model, it never fails a call. */
 const NO_VALIDATION: NonNullable<ClientOptions['jsonSchemaValidator']> = {
-  getValidator<T>() {
-    return (input: unknown) => ({ valid: true as const, data: input as T, errorMessage: undefined });
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
   },
 };
 

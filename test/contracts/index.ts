@@ -39,6 +39,8 @@ export type { LlmProviderHarness, LlmScenario, LlmSubject } from './llm-provider
 export { llmProviderSuite, SCENARIO_ANSWERS } from './llm-provider.suite.ts';
 export type { ApprovalPlace, McpApprovalStoreHarness } from './mcp-approval-store.suite.ts';
 export { mcpApprovalStoreSuite } from './mcp-approval-store.suite.ts';
+export type { McpConnectorHarness, McpListing, McpSeat } from './mcp-connector.suite.ts';
+export { mcpConnectorSuite } from './mcp-connector.suite.ts';
 export type { PlanControlHarness } from './plan-control.suite.ts';
 export { planControlSuite } from './plan-control.suite.ts';
 export type { PluginHarness } from './plugin.suite.ts';

@@ -34,12 +34,16 @@ export interface FakeMcpTool {
 
 export interface FakeMcpServer {
   readonly tools: readonly FakeMcpTool[];
+  /** One page of its listing, instead of `tools` at once. */
+  readonly page?: (cursor: string | undefined) => { readonly tools: readonly FakeMcpTool[]; readonly nextCursor?: string };
   /** What is wrong with its listing. */
   readonly warnings?: readonly string[];
   /** Every connect is rejected with this. */
   readonly refuses?: Error;
   /** Every listing is rejected with this. */
   readonly failsToList?: Error;
+  /** It never answers the handshake. */
+  readonly silent?: boolean;
   readonly protocolVersion?: string;
   readonly serverName?: string;
   readonly serverVersion?: string;
@@ -48,6 +52,8 @@ export interface FakeMcpServer {
 }
 
 export interface FakeMcp extends McpConnector {
+  /** Connections that came about. */
+  opened(): number;
   /** Servers that were asked for, in order. */
   readonly connects: readonly McpServer[];
   readonly calls: readonly { readonly server: string; readonly tool: string; readonly input: Readonly<Record<string, unknown>> }[];
@@ -78,6 +84,7 @@ export function createFakeMcp(scripted: Readonly<Record<string, FakeMcpServer>>)
   const closed: string[] = [];
   const cancelled: { server: string; tool: string }[] = [];
   const pending = new Set<string>();
+  let opened = 0;
 
   const announce = (name: string): void => {
     if (pending.has(name)) return;
@@ -115,10 +122,9 @@ export function createFakeMcp(scripted: Readonly<Record<string, FakeMcpServer>>)
       async listTools(signal): Promise<McpToolList> {
         if (signal.aborted) throw new CancelledError();
         ready();
-        const { tools, warnings = [], failsToList } = script();
+        const { tools, warnings = [], failsToList, page = () => ({ tools }) } = script();
         if (failsToList !== undefined) throw failsToList;
-        const byName = new Map(tools.map((tool) => [tool.name, definitionOf(tool)] as const).reverse());
-        return { tools: [...byName.values()].reverse(), warnings };
+        return listOf(page, warnings);
       },
       async call(tool, input, { signal }): Promise<McpCallResult> {
         if (signal.aborted) throw new CancelledError();
@@ -183,6 +189,7 @@ export function createFakeMcp(scripted: Readonly<Record<string, FakeMcpServer>>)
   };
 
   return {
+    opened: () => opened,
     connects,
     calls,
     closed,
@@ -197,6 +204,8 @@ export function createFakeMcp(scripted: Readonly<Record<string, FakeMcpServer>>)
         });
       }
       if (script.refuses !== undefined) throw script.refuses;
+      if (script.silent === true) await silence(server, signal);
+      opened += 1;
       return open(server);
     },
     setTools(name, tools, { announce: tell = true } = {}) {
@@ -232,6 +241,28 @@ export function fakeMcpServer(given: Partial<Extract<McpServer, { transport: 'st
   };
 }
 
+const MAX_PAGES = 1000;
+const MAX_TOOLS = 10_000;
+
+function listOf(page: NonNullable<FakeMcpServer['page']>, given: readonly string[]): McpToolList {
+  const byName = new Map<string, McpToolDefinition>();
+  const seen = new Set<string>();
+  const warnings = [...given];
+  let cursor: string | undefined;
+  for (let pages = 1; ; pages += 1) {
+    const { tools, nextCursor } = page(cursor);
+    for (const tool of tools) if (!byName.has(tool.name) && byName.size < MAX_TOOLS) byName.set(tool.name, definitionOf(tool));
+    if (nextCursor === undefined) break;
+    if (seen.has(nextCursor) || pages === MAX_PAGES || byName.size === MAX_TOOLS) {
+      warnings.push(`the list of tools does not end by itself: it was left after page ${pages}`);
+      break;
+    }
+    seen.add(nextCursor);
+    cursor = nextCursor;
+  }
+  return { tools: [...byName.values()], warnings };
+}
+
 function definitionOf({
   name,
   description = `The tool ${name}.`,
@@ -252,6 +283,13 @@ function resultOf(value: unknown): McpCallResult {
   if (typeof value === 'string')
     return { content: [{ type: 'text', text: value }], isError: false, bytes: Buffer.byteLength(JSON.stringify(value)) };
   return value as McpCallResult;
+}
+
+function silence(server: McpServer, signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const limit = setTimeout(() => reject(timedOut(server, 'initialize')), server.timeoutMs);
+  signal.addEventListener('abort', () => reject(new CancelledError()), { once: true });
+  return promise.finally(() => clearTimeout(limit));
 }
 
 function timedOut({ name, timeoutMs }: McpServer, tool: string): McpError {
