@@ -204,7 +204,7 @@ describe.concurrent('a plan of a run that is killed with SIGKILL', PATIENT, () =
         expect(planIn(server.requests[2])).toEqual(['v1 0/1', `s [pending] S${check('pending')}`]);
         expect(server.requests[2]?.text).toContain('outcome unknown');
       },
-      ALLOW,
+      { config: { ...ALLOW.config, sandbox: false } },
     );
   });
 
@@ -513,7 +513,7 @@ describe.concurrent('odek plan verify', PATIENT, () => {
         expect((await run(['continue', 'go on'])).code).toBe(0);
         expect(planIn(server.requests.at(-1))[0]).toBe('v1 0/1');
       },
-      ALLOW,
+      { config: { ...ALLOW.config, sandbox: false } },
     );
   });
 

@@ -65,7 +65,7 @@ describe.concurrent('odek repl on a terminal', PATIENT, () => {
         expect(messages.at(-2)).toContain('was cancelled while it was running');
         expect(messages.at(-1)).toBe('go on');
       },
-      { config: { dangerous: { action: 'allow' } } },
+      { config: { dangerous: { action: 'allow' }, sandbox: false } },
     ));
 
   it('asks for approval within a turn and takes the prompt back afterwards', () =>
@@ -188,7 +188,7 @@ describe.concurrent('odek repl from a pipe', PATIENT, () => {
         }
         expect((await run(['session', 'list'])).stdout.match(/wait/g)).toHaveLength(2);
       },
-      { config: { dangerous: { action: 'allow' } } },
+      { config: { dangerous: { action: 'allow' }, sandbox: false } },
     ));
 
   it('tells what a sink of events lost, though no turn is shown any more', () =>

@@ -77,7 +77,7 @@ describe.concurrent('a secret', PATIENT, () => {
         expect(child).not.toContain('PLAIN=');
         expect(parent).toMatch(/^\[REDACTED\]/);
       },
-      { config: ALLOW },
+      { config: { ...ALLOW, sandbox: false } },
     ));
 
   it('is not in the files of a run that was killed', () =>
@@ -99,7 +99,7 @@ describe.concurrent('a secret', PATIENT, () => {
         expect(await readdir(state)).toContain('odek.db-wal');
         await expectNowhere(stage, [running.stdout, running.stderr], [ENV_KEY, FILE_KEY, OPERATOR_KEY]);
       },
-      { config: ALLOW },
+      { config: { ...ALLOW, sandbox: false } },
     ));
 
   it('that a service quotes when it refuses it is not shown', () =>
