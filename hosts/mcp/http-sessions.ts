@@ -23,6 +23,7 @@ export interface Sessions {
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   close(): Promise<void>;
+  /** Requests whose answers are not whole yet. */
   under: number;
   usedAt: number;
 }
@@ -31,6 +32,32 @@ const HEADER = 'mcp-session-id';
 
 function refusal(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
+}
+
+/** The response, telling when its body came to an end or nobody reads it any more. */
+function withEnd(response: Response, onEnd: () => void): Response {
+  if (response.body === null) {
+    onEnd();
+    return response;
+  }
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      onEnd();
+    },
+    async cancel(reason) {
+      onEnd();
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(body, { status: response.status, headers: response.headers });
 }
 
 /**
@@ -55,11 +82,15 @@ export function createSessions(factory: McpServerFactory, options: SessionsOptio
 
   const answer = async (session: Session, request: Request): Promise<Response> => {
     session.under += 1;
-    try {
-      return await session.transport.handleRequest(request);
-    } finally {
+    const ended = (): void => {
       session.under -= 1;
       session.usedAt = options.now();
+    };
+    try {
+      return withEnd(await session.transport.handleRequest(request), ended);
+    } catch (error) {
+      ended();
+      throw error;
     }
   };
 

@@ -19,6 +19,8 @@ export const MCP_PATH = '/mcp';
 const MAX_CONNECTIONS = 256;
 const MAX_SUBSCRIPTIONS = 64;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** A connection that the client is about to use again must not be closed under its hands. */
+const KEEP_ALIVE_MS = 65_000;
 /** Milliseconds that requests under way have once the server is told to end. */
 const LAST_ANSWERS_MS = 2_000;
 
@@ -117,6 +119,7 @@ export async function serveHttp(factory: McpServerFactory, options: ServeHttpOpt
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const address = await listen(server, options.host, options.port);
 
   const closeAll = async (): Promise<void> => {

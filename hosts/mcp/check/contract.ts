@@ -76,6 +76,14 @@ async function checkUnknownVersion(options: CheckOptions, check: Check): Promise
   });
 }
 
+/** A call of `echo`, which is harmless wherever it is there, with a word for each text that it needs. */
+function echoCall(tools: readonly ListedTool[]): CheckOptions['call'] {
+  const schema = tools.find(({ name }) => name === 'echo')?.inputSchema as { readonly required?: unknown } | undefined;
+  if (schema === undefined) return undefined;
+  const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+  return { tool: 'echo', input: Object.fromEntries(required.map((name) => [name, 'odek'])) };
+}
+
 async function checkRequests(peer: Peer, tools: readonly ListedTool[], options: CheckOptions, check: Check): Promise<void> {
   await check('ping', 'requests', 'answers ping with an empty object', async () => {
     const { result } = await peer.request('ping');
@@ -90,7 +98,7 @@ async function checkRequests(peer: Peer, tools: readonly ListedTool[], options: 
     return error !== undefined || result?.isError === true ? undefined : 'it answered with a result that is no error';
   });
   await check('calls.unknown-arguments', 'calls', 'tolerates arguments that it does not know', async () => {
-    const call = options.call ?? (tools.some(({ name }) => name === 'echo') ? { tool: 'echo', input: { text: 'odek' } } : undefined);
+    const call = options.call ?? echoCall(tools);
     if (call === undefined) return { skip: 'no tool is known to be harmless; name one with --call' };
     const { result, error } = await peer.request('tools/call', { name: call.tool, arguments: { ...call.input, odek_unknown: { a: 1 } } });
     if (error !== undefined) return `${call.tool}: it answered with an error: ${String(error.message)}`;
