@@ -230,10 +230,18 @@ export const COMMANDS = {
     load: () => import('./audit.ts'),
   },
   mcp: {
-    summary: 'Serve the tools of odek to another agent, as an MCP server.',
-    usage: 'mcp [--http [--port <n>] [--host <address>]]',
-    positionals: [],
-    flags: MCP_FLAGS,
+    summary: 'Serve the tools of odek to another agent as an MCP server, or look after the MCP servers that odek uses.',
+    usage:
+      'mcp [--http [--port <n>] [--host <address>]] | mcp list | mcp approve [server] | mcp revoke <server> [tool] | mcp probe <server>',
+    positionals: [
+      {
+        name: 'action',
+        summary: 'list, approve, revoke or probe. Without one, odek is the server.',
+        choices: ['list', 'approve', 'revoke', 'probe'],
+      },
+      { name: 'argument', summary: 'A configured server; behind revoke also one of its tools.', many: true },
+    ],
+    flags: [...MCP_FLAGS, JSON_FLAG],
     load: () => import('./mcp.ts'),
   },
   extension: {
