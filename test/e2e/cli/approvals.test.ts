@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DISPLAY_LIMIT } from '../../../core/approvals/display.ts';
 import type { OpenAiServer, ServerReply } from '../../fakes/openai-server.ts';
 import { onStage, PATIENT } from '../support/stage.ts';
 
@@ -63,6 +64,68 @@ describe.concurrent('a person at the terminal', PATIENT, () => {
         expect(results[2]).toContain('what is outside');
       },
     ));
+
+  const pair = (...commands: string[]): ServerReply => ({ calls: commands.map((command) => ({ name: 'shell', arguments: { command } })) });
+
+  it('is asked once about the calls of one response, and again with the next response', () =>
+    onStage(
+      [pair('sh -c "touch one"', 'sh -c "touch two"'), pair('sh -c "touch three"', 'sh -c "touch four"'), DONE],
+      async ({ terminal, work, server }) => {
+        const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 'a\r' }, { wait: QUESTION }, { send: 'd\r' }]);
+        expect(seen.exit).toBe(0);
+        expect(seen.raw).toContain('⚠️ 2 tool actions require approval:');
+        expect(seen.raw).toContain('  2. `shell` — `sh -c "touch four"`');
+        expect(seen.raw.split(QUESTION)).toHaveLength(3);
+        expect((await readdir(work)).sort()).toEqual(['one', 'two']);
+        const results = lastResults(server);
+        expect(results.slice(2).map((text) => text.includes('error: batch approval denied'))).toEqual([true, true]);
+      },
+    ));
+
+  it('can end the run with Ctrl-C while a card of several calls is open', () =>
+    onStage([pair('sh -c "touch one"', 'sh -c "touch two"')], async ({ terminal, work }) => {
+      const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: '\u0003' }]);
+      expect(seen.exit).toBe(130);
+      expect(await readdir(work)).toEqual([]);
+    }));
+
+  it('has to type the whole word after three approvals of a class within a minute', () =>
+    onStage(
+      [...['one', 'two', 'three', 'four', 'five'].map((name) => shell(`sh -c "touch ${name}"`)), DONE],
+      async ({ terminal, work }) => {
+        const yes = [{ wait: QUESTION }, { send: 'a\r' }];
+        const seen = await terminal(
+          ['run', 'write'],
+          [...yes, ...yes, ...yes, { wait: QUESTION }, { send: 'a\r' }, { wait: QUESTION }, { send: 'approve\r' }],
+        );
+        expect(seen.exit).toBe(0);
+        expect(seen.raw.match(/type "approve"/g)).toHaveLength(2);
+        expect((await readdir(work)).sort()).toEqual(['five', 'one', 'three', 'two']);
+      },
+    ));
+
+  it('who does not answer in time has denied, and the model reads that', () =>
+    onStage(
+      [shell('sh -c "touch it"'), DONE],
+      async ({ terminal, work, server }) => {
+        const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { wait: 'no answer in time: denied' }]);
+        expect(seen.exit).toBe(0);
+        expect(lastResults(server)[0]).toContain('error: approval timeout: shell sh -c "touch it" (code_execution): ');
+        expect(await readdir(work)).toEqual([]);
+      },
+      { config: { dangerous: { approval_timeout_seconds: 1 } } },
+    ));
+
+  it('sees head and tail of a very long command, and its lines indented', () => {
+    const command = `sh -c "echo begin\necho ${'x'.repeat(6000)}\necho the end"`;
+    return onStage([shell(command), DONE], async ({ terminal }) => {
+      const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 'd\r' }]);
+      const shown = seen.raw.replaceAll('\r\n', '\n');
+      expect(shown).toContain('  Run:  sh -c "echo begin\n    echo xxx');
+      expect(shown).toContain(`xxx…[${command.length - DISPLAY_LIMIT} more bytes]xxx`);
+      expect(shown).toContain('xxx\n    echo the end"\n  Why:');
+    });
+  });
 
   it('can end the run with Ctrl-C while a question is open', () =>
     onStage([shell('sh -c "touch it"')], async ({ terminal, work }) => {
