@@ -20,12 +20,13 @@ export function createMemoryAudit({ clock }: { readonly clock: Clock }): { reado
     const entries = waiting.get(id) ?? [];
     waiting.delete(id);
     if (!(await isThere(id))) return void kept.delete(id);
-    const { ingests, turns } = kept.get(id) ?? { ingests: [], turns: new Map() };
+    const found: Kept = kept.get(id) ?? { ingests: [], turns: new Map() };
+    const { ingests, turns } = found;
     for (const entry of entries) {
       if (entry.kind === 'ingest') ingests.push(entry.ingest);
       else turns.set(entry.turn.turn, entry.turn);
     }
-    if (entries.length > 0) kept.set(id, { ingests, turns });
+    if (entries.length > 0) kept.set(id, found);
   };
   const watched = (writer: SessionWriter): SessionWriter => ({
     ...writer,

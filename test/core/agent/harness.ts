@@ -16,6 +16,7 @@ import { createToolRegistry } from '../../../core/plugins/registry.ts';
 import { createRedactor } from '../../../core/redact/redactor.ts';
 import planTool from '../../../plugins/plan-tool/index.ts';
 import type { Approver } from '../../../ports/approval.ts';
+import type { AuditStore } from '../../../ports/audit.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { RunEvent, WireEvent } from '../../../ports/event.ts';
 import type { LlmProvider } from '../../../ports/llm.ts';
@@ -24,6 +25,7 @@ import { defineTool, type ToolSpec } from '../../../ports/plugin.ts';
 import type { RunResult } from '../../../ports/run.ts';
 import type { SessionStore, SessionWriter, StoredRecord } from '../../../ports/session.ts';
 import { validateWireEvent } from '../../contracts/events.ts';
+import { createMemoryAudit } from '../../fakes/audit.ts';
 import { createScriptedProvider, type ScriptedReply } from '../../fakes/llm.ts';
 import { createMemorySessionStore } from '../../fakes/session-store.ts';
 
@@ -40,11 +42,14 @@ export interface HarnessOptions {
   readonly planning?: { readonly maxSteps?: number; readonly maxRenderChars?: number };
   /** Whether the effects that `tools` declare are believed. */
   readonly trusted?: boolean;
+  /** An audit is kept. */
+  readonly audited?: boolean;
 }
 
 export interface Harness {
   readonly agent: Agent;
   readonly sessions: SessionStore;
+  readonly audit: AuditStore | undefined;
   readonly workspace: string;
   readonly events: RunEvent[];
   /** The messages of every request, copied when it was made. */
@@ -83,7 +88,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     options.planning && createPlanDesk({ maxSteps: 12, maxRenderChars: 2000, hash, redact: redactor.json, ...options.planning });
   if (plans) await planTool.apply({ tools: registry.registrar('plan-tool'), plan: plans }, {});
   const provider = remembering(options.provider ?? createScriptedProvider(options.steps ?? []), requests);
-  const sessions = createMemorySessionStore({ clock });
+  const { sessions, audit } = options.audited ? createMemoryAudit({ clock }) : { sessions: createMemorySessionStore({ clock }) };
   const agent = createAgent(
     {
       provider,
@@ -96,6 +101,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       redactor,
       shell: createShellGrammar(),
       ...(plans && { plans }),
+      ...(audit && { audit }),
       ...(options.jobs && { jobs: options.jobs }),
       isFirstParty: () => options.trusted === true,
       ...(options.approver && { approver: options.approver }),
@@ -135,6 +141,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   return {
     agent,
     sessions,
+    audit,
     workspace,
     events,
     requests,
