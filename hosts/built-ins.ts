@@ -3,6 +3,7 @@ import type { Services } from '../ports/plugin.ts';
 
 /** Plugins that are left out where the service that they are made for is not there. */
 const MADE_FOR = {
+  artifact: 'artifacts',
   'plan-tool': 'plan',
   background: 'jobs',
   clarify: 'clarifier',

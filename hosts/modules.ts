@@ -4,6 +4,7 @@ import { applyPlugins } from '../core/plugins/host.ts';
 import { createToolRegistry } from '../core/plugins/registry.ts';
 import { createRedactor } from '../core/redact/redactor.ts';
 import { loadPlugins } from '../plugins/index.ts';
+import { openArtifactDesk } from './artifacts.ts';
 import { hasJobs, openJobDesk } from './background.ts';
 import { offeredPlugins } from './built-ins.ts';
 import { createCatalogue } from './catalogue.ts';
@@ -111,9 +112,14 @@ export const agentModule = new ContainerModule((options) => {
       hasJobs(environment.config, environment.builtIns) ? openJobDesk(environment, { sandbox, redactor, clock, ids, hash }) : undefined,
     [TOKENS.environment, TOKENS.sandbox, TOKENS.redactor, TOKENS.clock, TOKENS.ids, TOKENS.hash],
   );
+  single(TOKENS.artifacts, ({ config }, policy, store) => openArtifactDesk(config, policy, store.artifacts), [
+    TOKENS.environment,
+    TOKENS.policy,
+    TOKENS.store,
+  ]);
   single(
     TOKENS.services,
-    async (policy, { config }, plan, jobs, registry, board, fs, process, http, store, clock, ids, edges) => {
+    async (policy, { config }, plan, jobs, artifacts, registry, board, fs, process, http, store, clock, ids, edges) => {
       const { createSessionSearch } = await import('../adapters/session-search/store.ts');
       const searchEngine = await openSearchEngine(config);
       const person = policy.tools.includes('clarify') ? edges.clarifier : undefined;
@@ -127,6 +133,7 @@ export const agentModule = new ContainerModule((options) => {
         catalogue: createCatalogue(registry, config.tools, board.servers),
         ...(plan && { plan }),
         ...(jobs && { jobs }),
+        ...(artifacts && { artifacts }),
         ...(searchEngine && { searchEngine }),
         ...(person && { clarifier: announced(person, edges, clock, ids) }),
       };
@@ -136,6 +143,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.environment,
       TOKENS.plans,
       TOKENS.jobs,
+      TOKENS.artifacts,
       TOKENS.tools,
       TOKENS.mcpBoard,
       TOKENS.fileSystem,
@@ -162,6 +170,7 @@ export const agentModule = new ContainerModule((options) => {
     TOKENS.edges,
     TOKENS.tools,
     TOKENS.plugins,
+    TOKENS.artifacts,
     TOKENS.hash,
     TOKENS.validator,
     TOKENS.redactor,

@@ -1,5 +1,6 @@
 import type { Store } from '../adapters/store/index.ts';
 import type { Agent } from '../core/agent/agent.ts';
+import type { ArtifactDesk } from '../core/artifacts/desk.ts';
 import type { FanOut } from '../core/guards/fan-out.ts';
 import type { JobDesk } from '../core/jobs/desk.ts';
 import type { PlanDesk } from '../core/plan/desk.ts';
@@ -50,6 +51,8 @@ export const TOKENS = {
   tools: token<ToolRegistry>('tools'),
   /** Undefined where planning is off. */
   plans: token<PlanDesk | undefined>('plans'),
+  /** Undefined where no tool can hand over artifacts. */
+  artifacts: token<ArtifactDesk | undefined>('artifact desk'),
   plugins: token<AppliedPlugins>('plugins'),
   /** There always, and empty until `mcp` is asked for. */
   mcpBoard: token<McpBoard>('MCP board'),

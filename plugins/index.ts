@@ -3,6 +3,7 @@ import type { Plugin } from '../ports/plugin.ts';
 /** First-party plugins by name. Each loader imports its plugin only when it is asked for. */
 export const PLUGINS = {
   about: async () => (await import('./about/index.ts')).default,
+  artifact: async () => (await import('./artifact/index.ts')).default,
   background: async () => (await import('./background/index.ts')).default,
   calc: async () => (await import('./calc/index.ts')).default,
   clarify: async () => (await import('./clarify/index.ts')).default,

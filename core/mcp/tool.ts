@@ -34,7 +34,7 @@ export interface McpTool {
 export interface McpToolDeps {
   readonly connection: Pick<McpConnection, 'call'>;
   /** Absent: every reference to an artifact is refused. */
-  readonly artifacts?: Pick<ArtifactDesk, 'accept'>;
+  readonly artifacts?: Pick<ArtifactDesk, 'accept'> | undefined;
 }
 
 type McpToolErrorCode = 'mcp_tool_removed' | 'mcp_tool_changed';

@@ -1,3 +1,4 @@
+import type { ArtifactDesk } from '../../core/artifacts/desk.ts';
 import type { AppliedPlugins } from '../../core/plugins/host.ts';
 import type { ToolRegistry } from '../../core/plugins/registry.ts';
 import type { Redactor } from '../../core/redact/redactor.ts';
@@ -18,6 +19,7 @@ export async function connectMcp(
   registry: ToolRegistry,
   // Named so that the names of their tools are taken.
   _plugins: AppliedPlugins,
+  artifacts: ArtifactDesk | undefined,
   hash: Hash,
   validator: SchemaValidator,
   redactor: Redactor,
@@ -26,6 +28,8 @@ export async function connectMcp(
 ): Promise<McpBoard> {
   if (!policy.mcp.client || Object.keys(environment.config.mcp_servers).length === 0) return board;
   const { openMcpClient } = await import('./open.ts');
-  await board.open((signal) => openMcpClient({ policy, environment, edges, registry, hash, validator, redactor, clock, ids }, signal));
+  await board.open((signal) =>
+    openMcpClient({ policy, environment, edges, registry, artifacts, hash, validator, redactor, clock, ids }, signal),
+  );
   return board;
 }

@@ -1,3 +1,4 @@
+import type { ArtifactDesk } from '../../core/artifacts/desk.ts';
 import { type CheckedTool, checkDefinitions } from '../../core/mcp/definition.ts';
 import { mcpToolNames } from '../../core/mcp/names.ts';
 import { createMcpTool, type McpTool } from '../../core/mcp/tool.ts';
@@ -16,6 +17,7 @@ export interface McpDeskOptions {
   /** Listed, and nothing else. */
   readonly absent: readonly { readonly server: McpServer; readonly state: 'failed' | 'not_approved' }[];
   readonly registry: ToolRegistry;
+  readonly artifacts?: ArtifactDesk | undefined;
   readonly approvals: McpApprovals;
   /** Whether the operator wants a tool of any of these names at all. */
   readonly isWanted: (...names: readonly string[]) => boolean;
@@ -131,7 +133,7 @@ export function createMcpDesk(options: McpDeskOptions): McpDesk {
 
   const hold = (desk: Desk, tool: CheckedTool): Held => ({
     checked: tool,
-    tool: createMcpTool(desk.server, tool, { connection: callsOf(desk) }),
+    tool: createMcpTool(desk.server, tool, { connection: callsOf(desk), artifacts: options.artifacts }),
     dispose: undefined,
   });
 

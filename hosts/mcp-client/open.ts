@@ -1,4 +1,5 @@
 import { createFileApprovals } from '../../adapters/mcp-approvals/files.ts';
+import type { ArtifactDesk } from '../../core/artifacts/desk.ts';
 import type { ToolRegistry } from '../../core/plugins/registry.ts';
 import type { Redactor } from '../../core/redact/redactor.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -23,6 +24,8 @@ export interface McpClientParts {
   readonly edges: Edges;
   /** Holds the built-in tools already: their names are taken. */
   readonly registry: ToolRegistry;
+  /** Absent: every reference to an artifact is refused. */
+  readonly artifacts?: ArtifactDesk | undefined;
   readonly hash: Hash;
   readonly validator: SchemaValidator;
   readonly redactor: Redactor;
@@ -40,7 +43,7 @@ const ID_BYTES = 8;
  * nothing running.
  */
 export async function openMcpClient(parts: McpClientParts, closing: AbortSignal): Promise<McpBoardSource> {
-  const { policy, environment, edges, registry, hash, validator, redactor } = parts;
+  const { policy, environment, edges, registry, artifacts, hash, validator, redactor } = parts;
   const { config, workspace } = environment;
   const signal = edges.signal === undefined ? closing : AbortSignal.any([closing, edges.signal]);
   const warn = (text: string): void => edges.log('warning', text);
@@ -64,6 +67,7 @@ export async function openMcpClient(parts: McpClientParts, closing: AbortSignal)
       connected,
       absent: absentOf(failed, refused),
       registry,
+      artifacts,
       approvals,
       isWanted: (...names) => isWanted(config.tools, names),
       hash,
