@@ -120,6 +120,30 @@ describe.concurrent('a run without a terminal, with a person elsewhere', PATIENT
       ELSEWHERE,
     ));
 
+  it('that is killed while a card of several calls is open asks again when it is continued', () => {
+    const both = { calls: ['sh -c "touch one"', 'sh -c "touch two"'].map((command) => ({ name: 'shell', arguments: { command } })) };
+    return onStage(
+      [both, both, DONE],
+      async (stage) => {
+        const running = stage.start(['run', 'write']);
+        const { request: lost } = await asked(stage);
+        await running.untilTold(/session \S+/);
+        running.child.kill('SIGKILL');
+        await running.ended;
+        const again = stage.start(['continue', '--id', /session (\S+)/.exec(running.stderr)?.[1] ?? '']);
+        const { request } = await asked(stage);
+        expect(request.id).not.toBe(lost.id);
+        expect(request.items.map(({ resource }) => resource)).toEqual(lost.items.map(({ resource }) => resource));
+        expect((await stage.run(['approvals', 'approve', lost.id])).code).toBe(1);
+        expect(await readdir(stage.work)).toEqual([]);
+        await stage.run(['approvals', 'approve', request.id]);
+        expect((await again.ended).code).toBe(0);
+        expect((await readdir(stage.work)).sort()).toEqual(['one', 'two']);
+      },
+      ELSEWHERE,
+    );
+  });
+
   it('that is interrupted withdraws its request and ends', () =>
     onStage(
       [shell('sh -c "touch it"')],
