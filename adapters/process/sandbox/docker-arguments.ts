@@ -43,10 +43,10 @@ export function containerArguments(plan: ContainerPlan): string[] {
  * background would read nothing, so its input is handed to it.
  */
 const WRAPPER =
-  'exec 5<&0; setsid sh -c "$2" sh "$3" <&5 5<&- & pid=$!; exec 5<&-; echo $pid >"/tmp/.odek-$1"; wait $pid; code=$?; kill -9 -- -$pid 2>/dev/null; rm -f "/tmp/.odek-$1"; exit $code';
+  'exec 5<&0; setsid sh -c "$2" sh "$3" <&5 5<&- & pid=$!; exec 5<&-; echo $pid >"/tmp/.odek-$1"; wait $pid; code=$?; kill -9 -$pid 2>/dev/null; rm -f "/tmp/.odek-$1"; exit $code';
 
 const KILL =
-  'n=0; while [ ! -s "/tmp/.odek-$1" ] && [ $n -lt 20 ]; do n=$((n+1)); sleep 0.1; done; kill -9 -- -"$(cat "/tmp/.odek-$1")"; rm -f "/tmp/.odek-$1"';
+  'n=0; while [ ! -s "/tmp/.odek-$1" ] && [ $n -lt 20 ]; do n=$((n+1)); sleep 0.1; done; kill -9 -"$(cat "/tmp/.odek-$1")"; rm -f "/tmp/.odek-$1"';
 
 export interface ContainerCommand {
   readonly name: string;
