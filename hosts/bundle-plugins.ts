@@ -122,6 +122,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   server: ['hosts/cli/mcp.ts', 'hosts/mcp/main.ts'],
   'server-transports': ['hosts/mcp/http.ts', 'hosts/mcp/stdio.ts'],
   extension: ['hosts/cli/extension.ts', 'hosts/mcp/check/contract.ts'],
+  artifacts: ['adapters/artifacts/disk.ts', 'core/artifacts/desk.ts', 'plugins/artifact/index.ts'],
   formats: ['adapters/llm/anthropic.ts', 'adapters/llm/gemini.ts', 'adapters/llm/local.ts', 'adapters/llm/openai-responses.ts'],
   seldom: [
     'adapters/approver/clarifier.ts',
@@ -132,6 +133,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'adapters/http/proxy.ts',
     'adapters/process/sandbox/docker.ts',
     'adapters/process/sandbox/docker-image.ts',
+    'core/references/references.ts',
     'adapters/llm/record.ts',
     'adapters/llm/replay.ts',
     'adapters/sinks/jsonl.ts',

@@ -80,6 +80,14 @@ const REF_FLAG: FlagSpec = {
   summary: 'Note a reference to something outside with the session. May be repeated.',
 };
 
+const CONTEXT_FLAG: FlagSpec = {
+  name: 'ctx',
+  kind: 'list',
+  placeholder: 'files',
+  completes: 'file',
+  summary: 'Files whose content goes before the task, with commas between them. May be repeated.',
+};
+
 const ID_FLAG: FlagSpec = {
   name: 'id',
   kind: 'string',
@@ -134,6 +142,7 @@ export const COMMANDS = {
     positionals: [{ name: 'task', summary: 'What to do, in words. Read from standard input where there is none.', many: true }],
     flags: [
       { name: 'session', kind: 'boolean', summary: 'Keep the session, so that it is listed and can be continued.' },
+      CONTEXT_FLAG,
       REF_FLAG,
       ...RUN_FLAGS,
     ],
@@ -143,7 +152,7 @@ export const COMMANDS = {
     summary: 'Go on with a session.',
     usage: 'continue [--id <session>] [flags] <task…>',
     positionals: [{ name: 'task', summary: 'What to do next, in words.', many: true }],
-    flags: [ID_FLAG, REF_FLAG, ...RUN_FLAGS],
+    flags: [ID_FLAG, CONTEXT_FLAG, REF_FLAG, ...RUN_FLAGS],
     load: () => import('./continue.ts'),
   },
   repl: {

@@ -4,7 +4,8 @@ import type { Composed } from '../compose.ts';
 import type { ResolvedConfig } from '../config/types.ts';
 import type { HostEnvironment } from '../environment.ts';
 import type { HostPolicy } from '../policy.ts';
-import type { CommandContext } from './command.ts';
+import { enrichedTurn } from '../references.ts';
+import type { CommandContext, FlagValue } from './command.ts';
 import { exitCodeOfOutcome } from './exit-codes.ts';
 import { hostEnvironment, withHost } from './host.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -41,9 +42,12 @@ export async function runOneTurn(context: CommandContext, { policy, config, list
   try {
     return await withHost(policy, environment, edges, async (composed) => {
       const { signal } = interrupt;
+      const turn = await enrichedTurn({ task, contextFiles: contextFilesOf(context.args.flags.ctx) }, environment, composed, (text) =>
+        view.log('warning', text),
+      );
       const session = await open(composed, environment, signal);
       view.log('info', `session ${session.header.id}`);
-      const result = await runTurn({ composed, session, view, keep: listed, signal, ...(task !== undefined && { task }) });
+      const result = await runTurn({ composed, session, view, keep: listed, signal, ...turn });
       // The session is over, and its jobs with it; the sinks hear of that too.
       await composed.root.jobs?.closeAll();
       // Closed before the end is shown, so that what a sink lost is told with it.
@@ -56,4 +60,10 @@ export async function runOneTurn(context: CommandContext, { policy, config, list
     view.close();
     interrupt.stop();
   }
+}
+
+/** `--ctx a,b`, which may be repeated. */
+function contextFilesOf(flag: FlagValue | undefined): readonly string[] {
+  const given = typeof flag === 'string' ? [flag] : Array.isArray(flag) ? (flag as readonly string[]) : [];
+  return given.flatMap((each) => each.split(',')).filter((path) => path !== '');
 }

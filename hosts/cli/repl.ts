@@ -5,6 +5,7 @@ import type { Composed } from '../compose.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ResolvedConfig } from '../config/types.ts';
 import type { Edges } from '../environment.ts';
+import { enrichedTurn } from '../references.ts';
 import { newSessionId } from '../session-id.ts';
 import type { CommandContext } from './command.ts';
 import { findSession, OPEN_WAIT_MS, sessionFlags, tellOfMove } from './continue.ts';
@@ -95,7 +96,8 @@ export async function run(context: CommandContext): Promise<number> {
       const shown = openView(context, config, true);
       view = shown;
       try {
-        const result = await runTurn({ composed, session, view: shown, task, keep: true, signal });
+        const turn = await enrichedTurn({ task, contextFiles: [] }, environment, composed, (text) => shown.log('warning', text));
+        const result = await runTurn({ composed, session, view: shown, keep: true, signal, ...turn });
         await shown.finish(result);
       } finally {
         shown.close();

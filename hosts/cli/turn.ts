@@ -52,17 +52,24 @@ export interface Turn {
   readonly session: SessionWriter;
   readonly view: RunView;
   readonly task?: string;
+  /** The task as it was written, where content was put into it. */
+  readonly originalTask?: string;
   /** False: an ephemeral session, which goes once its run gave an answer and nothing is left to continue. */
   readonly keep: boolean;
   readonly signal: AbortSignal;
 }
 
 /** One run in an open session, shown, and the session given up afterwards. */
-export async function runTurn({ composed, session, view, task, keep, signal }: Turn): Promise<RunResult> {
+export async function runTurn({ composed, session, view, task, originalTask, keep, signal }: Turn): Promise<RunResult> {
   let result: RunResult | undefined;
   keepHeapTight();
   try {
-    result = await composed.root.agent.run({ session, signal, ...(task !== undefined && { task }) });
+    result = await composed.root.agent.run({
+      session,
+      signal,
+      ...(task !== undefined && { task }),
+      ...(originalTask !== undefined && { originalTask }),
+    });
     return result;
   } catch (error) {
     view.close();
