@@ -4,9 +4,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { RunResult } from '../../ports/run.ts';
 import type { SessionWriter } from '../../ports/session.ts';
 import type { Composed } from '../compose.ts';
-import type { ResolvedConfig } from '../config/types.ts';
 import type { Edges } from '../environment.ts';
-import { type ApproverKind, choose, type HostPolicy } from '../policy.ts';
+import { type ApproverKind, choose } from '../policy.ts';
+import type { Asking } from './approvals/asking.ts';
 import type { CommandContext } from './command.ts';
 import { keepHeapTight } from './heap.ts';
 import type { RunView } from './render/run-view.ts';
@@ -15,14 +15,6 @@ import type { RunView } from './render/run-view.ts';
 async function terminalApprover(): Promise<Approver | undefined> {
   const { openTerminal } = await import('../../adapters/approver/terminal.ts');
   return openTerminal();
-}
-
-/** What decides who is asked. */
-export interface Asking {
-  readonly config: ResolvedConfig;
-  readonly policy: HostPolicy;
-  /** Tells on this terminal that a request waits elsewhere. */
-  log(level: string, text: string): void;
 }
 
 /** The operator's choice: the person at the terminal, whoever answers with `odek approvals`, or nobody. */

@@ -1,9 +1,18 @@
 import { createStoredApprover } from '../../../adapters/approver/stored.ts';
 import { createRedactor } from '../../../core/redact/redactor.ts';
 import type { ApprovalRequest, Approver } from '../../../ports/approval.ts';
+import type { ResolvedConfig } from '../../config/types.ts';
+import type { HostPolicy } from '../../policy.ts';
 import { sanitiseLine } from '../render/sanitise.ts';
 import { openConfiguredStore } from '../store.ts';
-import type { Asking } from '../turn.ts';
+
+/** What decides who is asked. */
+export interface Asking {
+  readonly config: ResolvedConfig;
+  readonly policy: HostPolicy;
+  /** Tells on this terminal that a request waits elsewhere. */
+  log(level: string, text: string): void;
+}
 
 const SHOWN_CHARS = 160;
 
