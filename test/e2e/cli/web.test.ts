@@ -60,6 +60,48 @@ describe.concurrent('the web', PATIENT, () => {
         ),
     ));
 
+  it.each(['HTTPS_PROXY', 'http_proxy', 'ALL_PROXY'])(
+    'is not asked past a proxy that %s names, and the model itself is reached as ever',
+    (variable) =>
+      onSite(
+        (_, response) => response.end('page'),
+        (host, asked) => {
+          const calls = [{ name: 'http_request', arguments: { url: `http://${host}/` } }];
+          const config = { network: { allow_hosts: [host] }, dangerous: { classes: { network_egress: 'allow' } } };
+          const env = { [variable]: 'http://127.0.0.1:9', NO_PROXY: '*' };
+          return onStage(
+            [{ calls }, DONE],
+            async ({ run, server }) => {
+              expect((await run(['run', 'look'], { env })).code).toBe(0);
+              const result = server.requests[1]?.body.messages.at(-1).content;
+              expect(result).toMatch(/^<untrusted_content_/);
+              expect(result).toContain(`the environment variable ${variable} names a proxy`);
+              expect(result).toContain('network.proxy');
+              expect(asked).toEqual([]);
+            },
+            { config },
+          );
+        },
+      ),
+  );
+
+  it('is asked directly where the operator says that there is no proxy, whatever the environment names', () =>
+    onSite(
+      (_, response) => response.end('page'),
+      (host, asked) => {
+        const calls = [{ name: 'http_request', arguments: { url: `http://${host}/` } }];
+        const config = { network: { allow_hosts: [host], proxy: 'none' }, dangerous: { classes: { network_egress: 'allow' } } };
+        return onStage(
+          [{ calls }, DONE],
+          async ({ run }) => {
+            await run(['run', 'look'], { env: { HTTP_PROXY: 'http://127.0.0.1:9' } });
+            expect(asked).toEqual(['GET /']);
+          },
+          { config },
+        );
+      },
+    ));
+
   it('is searched where a search engine is configured, and has no such tool elsewhere', () =>
     onSite(
       (_, response) => response.end(JSON.stringify({ results: [{ title: 'T', url: 'https://r.example/', content: 'C' }] })),
