@@ -25,8 +25,14 @@ describe('whether a host has background jobs', () => {
 describe('the plugins that odek brings', () => {
   it('are left out where the service that they are made for is not there', () => {
     const without = offeredPlugins({});
-    expect(PLUGIN_NAMES.filter((name) => !without.includes(name))).toEqual(['background', 'clarify', 'plan-tool', 'web-search']);
-    const all = { plan: {}, jobs: {}, clarifier: {}, searchEngine: {} } as unknown as Partial<Services>;
+    expect(PLUGIN_NAMES.filter((name) => !without.includes(name))).toEqual([
+      'artifact',
+      'background',
+      'clarify',
+      'plan-tool',
+      'web-search',
+    ]);
+    const all = { plan: {}, jobs: {}, clarifier: {}, artifacts: {}, searchEngine: {} } as unknown as Partial<Services>;
     expect(offeredPlugins(all)).toEqual(PLUGIN_NAMES);
     expect(offeredPlugins(all, ['shell', 'clarify'])).toEqual(['shell', 'clarify']);
   });
