@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { jobPlace } from '../adapters/process/jobs-fixture.ts';
+import { confinedJobPlace } from '../adapters/process/sandbox/contract-places.ts';
 import { brokenJobRunners, fakeJobPlace } from './job-runner.broken.ts';
 import { jobRunnerSuite } from './job-runner.suite.ts';
 
 const subjects = {
   'the runner of real processes': { place: jobPlace },
+  'the runner of processes in a sandbox': { place: confinedJobPlace },
   'the fake runner': { place: async () => fakeJobPlace() },
 };
 

@@ -18,6 +18,7 @@ const COMMANDS = {
   flood: 'flood',
   waitWithChild: 'wait',
   leaveOpenPipe: 'leave',
+  leaveRunning: 'leave-running',
 };
 
 /** The fake runner as a place of the suite, with or without a fault. */
@@ -52,6 +53,13 @@ export function fakePlace(fault: Fault = () => ({})): ProcessPlace {
       });
     },
     [COMMANDS.leaveOpenPipe]: () => 0,
+    [COMMANDS.leaveRunning]({ leave }) {
+      alive = 2;
+      leave(() => {
+        alive = 0;
+      });
+      return 0;
+    },
   };
   return {
     commands: COMMANDS,
@@ -137,6 +145,16 @@ const FAULTS: readonly (readonly [name: string, caughtBy: string, fault: Fault])
       async run(spec, signal) {
         const result = await plain.run(spec, signal);
         if (spec.command === COMMANDS.leaveOpenPipe) await sleep(6500);
+        return result;
+      },
+    }),
+  ],
+  [
+    'does not tell what it ended',
+    'leftovers',
+    (plain) => ({
+      async run(spec, signal) {
+        const { leftovers: _, ...result } = await plain.run(spec, signal);
         return result;
       },
     }),

@@ -17,13 +17,15 @@ export interface ProcessCommands {
   readonly waitWithChild: string;
   /** Ends at once with 0, leaving a process in a group of its own that keeps standard output open for a minute. */
   readonly leaveOpenPipe: string;
+  /** Ends at once with 0, leaving two processes in the background that wait for a minute, one in a session of its own. */
+  readonly leaveRunning: string;
 }
 
 export interface ProcessPlace {
   readonly commands: ProcessCommands;
   readonly cwd: string;
   runner(environment: Readonly<Record<string, string | undefined>>): ProcessRunner;
-  /** Members of the group of `waitWithChild` that live. */
+  /** What `waitWithChild` or `leaveRunning` started and still lives. */
   alive(): Promise<number>;
   close(): Promise<void>;
 }
@@ -135,6 +137,16 @@ export const processSuite: ContractSuite<ProcessHarness> = {
         const result = await run(commands.leaveOpenPipe);
         assert.equal(result.exitCode, 0);
         assert.ok(performance.now() - startedAt < 6000, 'the result waited for the grandchild');
+      },
+    ),
+    inPlace(
+      'leftovers',
+      'what the command leaves running when it ends is ended with it, and `leftovers` says so',
+      async (run, { commands, alive }) => {
+        const result = await run(commands.leaveRunning);
+        assert.deepEqual([result.exitCode, result.leftovers], [0, true]);
+        await until('the end of what was left', async () => (await alive()) === 0);
+        assert.equal((await run(commands.copyInput)).leftovers, undefined, 'a command that left nothing');
       },
     ),
     inPlace(

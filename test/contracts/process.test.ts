@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { shellPlace } from '../adapters/process/fixture.ts';
+import { confinedShellPlace } from '../adapters/process/sandbox/contract-places.ts';
 import { brokenProcessRunners, fakePlace } from './process.broken.ts';
 import { processSuite } from './process.suite.ts';
 
 const subjects = {
   'the runner of real processes': { place: shellPlace },
+  'the runner of processes in a sandbox': { place: confinedShellPlace },
   'the fake runner': { place: async () => fakePlace() },
 };
 

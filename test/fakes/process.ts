@@ -8,6 +8,8 @@ export interface FakeProcess {
   readonly cwd: string;
   out(text: string): void;
   err(text: string): void;
+  /** Something goes on after its end, until `end` is called. */
+  leave(end: () => void): void;
   /** Fires when its group is killed. */
   readonly killed: AbortSignal;
 }
@@ -56,8 +58,11 @@ async function execute(
   const killed = AbortSignal.any([signal, limit]);
   const startedAt = performance.now();
   const death = new Promise<undefined>((resolve) => killed.addEventListener('abort', () => resolve(undefined), { once: true }));
-  const life = program({ environment, stdin: spec.stdin ?? '', cwd: spec.cwd, out: out.add, err: err.add, killed });
+  const left: (() => void)[] = [];
+  const leave = (end: () => void): void => void left.push(end);
+  const life = program({ environment, stdin: spec.stdin ?? '', cwd: spec.cwd, out: out.add, err: err.add, leave, killed });
   const exitCode = await Promise.race([life, death]);
+  for (const end of left) end();
   if (signal.aborted) throw new CancelledError();
   return {
     ...(exitCode === undefined ? { signal: 'SIGKILL' } : { exitCode }),
@@ -66,6 +71,7 @@ async function execute(
     stdoutTruncated: out.truncated(),
     stderrTruncated: err.truncated(),
     timedOut: exitCode === undefined,
+    ...(exitCode !== undefined && left.length > 0 && { leftovers: true }),
     durationMs: performance.now() - startedAt,
   };
 }

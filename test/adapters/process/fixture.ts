@@ -35,6 +35,7 @@ export async function shellPlace(): Promise<ProcessPlace> {
       flood: `${JSON.stringify(process.execPath)} -e "process.stdout.write('x' + 'é'.repeat(1000000), () => process.stderr.write('done'))"`,
       waitWithChild: 'sleep 60 & echo $! > pids; echo $$ >> pids; wait',
       leaveOpenPipe: 'setsid sleep 60 & echo $! > left',
+      leaveRunning: 'sleep 60 & echo $! >> pids; setsid sleep 60 & sleep 0.1; echo $! >> pids',
     },
     runner: (environment) => createProcessRunner({ environment }),
     alive: () => living('pids'),
