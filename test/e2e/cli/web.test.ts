@@ -74,7 +74,7 @@ describe.concurrent('the web', PATIENT, () => {
             async ({ run, server }) => {
               expect((await run(['run', 'look'], { env })).code).toBe(0);
               const result = server.requests[1]?.body.messages.at(-1).content;
-              expect(result).toMatch(/^<untrusted_content_/);
+              expect(result).toMatch(/<untrusted_content_[0-9a-f]+ source=/);
               expect(result).toContain(`the environment variable ${variable} names a proxy`);
               expect(result).toContain('network.proxy');
               expect(asked).toEqual([]);
