@@ -70,8 +70,11 @@ export function createGate(options: GateOptions): Gate {
   const trusted = options.trusted ?? new Set<DangerClass>();
   const turns = createTurns();
 
-  const needsPerson = (judgement: Judgement): boolean =>
-    judgement.everyCall === true || promptingClasses(judgement, policy).some((cls) => !trusted.has(cls));
+  const needsPerson = (judgement: Judgement): boolean => {
+    const classes = promptingClasses(judgement, policy);
+    // A judgement that prompts for another reason than its classes is asked about all the same.
+    return judgement.everyCall === true || classes.length === 0 || classes.some((cls) => !trusted.has(cls));
+  };
 
   /** Shows a card, with the record before and after it. */
   const show = async (person: Approver, calls: readonly JudgedCall[], signal: AbortSignal) => {
@@ -154,6 +157,11 @@ function promptingClasses(judgement: Judgement, policy: DangerPolicy): readonly 
   return judgement.classes.filter((cls) => actionOf(cls, policy) === 'prompt');
 }
 
+function mayBeTrusted(judgement: Judgement, policy: DangerPolicy): boolean {
+  const classes = promptingClasses(judgement, policy);
+  return judgement.everyCall !== true && classes.length > 0 && classes.every((cls) => !NEVER_TRUSTED.has(cls));
+}
+
 function itemOf({ call, judgement }: JudgedCall): ApprovalItem {
   return {
     callId: call.id,
@@ -172,9 +180,7 @@ function requestFor(calls: readonly JudgedCall[], { ids, sessionId, policy, fric
   const [first, ...more] = calls.map(itemOf);
   if (first === undefined) throw new Error('a card has a call');
   const isBatch = more.length > 0;
-  const mayTrust = calls.every(
-    ({ judgement }) => judgement.everyCall !== true && promptingClasses(judgement, policy).every((cls) => !NEVER_TRUSTED.has(cls)),
-  );
+  const mayTrust = calls.every(({ judgement }) => mayBeTrusted(judgement, policy));
   const card = {
     id: ids.hex(REQUEST_ID_BYTES),
     sessionId,

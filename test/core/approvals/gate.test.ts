@@ -388,6 +388,15 @@ describe('a call that is asked about every time', () => {
   });
 });
 
+describe('a judgement that prompts though none of its classes does', () => {
+  it('is asked about, without an offer of trust', async () => {
+    const approver = answering('deny');
+    const { gate, judge } = guarded({}, { approver });
+    expect(await gate.decide({ ...(await judge(READ)), action: 'prompt' }, CALL, never)).toMatchObject({ allowed: false, by: 'user' });
+    expect(approver.requests[0]?.allowTrust).toBe(false);
+  });
+});
+
 describe('the record', () => {
   it('is told before a person is asked and before the answer takes effect', async () => {
     const told: string[] = [];

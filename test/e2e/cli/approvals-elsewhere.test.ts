@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PendingApproval } from '../../../ports/approval-store.ts';
 import type { OpenAiServer, ServerReply } from '../../fakes/openai-server.ts';
+import { ENTRY } from '../support/odek.ts';
 import { until } from '../support/processes.ts';
 import { OPERATOR_KEY, onStage, PATIENT, type Stage } from '../support/stage.ts';
 
@@ -191,20 +192,37 @@ describe.concurrent('a run without a terminal, with a person elsewhere', PATIENT
       ELSEWHERE,
     ));
 
-  it('takes no yes from what a tool call started', () =>
+  it('takes no yes from what a tool call of another run started', () =>
     onStage(
-      [shell('sh -c "touch it"'), DONE],
+      [shell('sh -c "touch it"'), shell('sh answer.sh'), { text: 'I tried.' }, DONE],
       async (stage) => {
         const running = stage.start(['run', 'write']);
         const { request } = await asked(stage);
-        for (const word of ['approve', 'trust']) {
-          const inside = await stage.run(['approvals', word, request.id], { env: { ODEK_JOB: 'x' } });
-          expect([inside.code, inside.stderr]).toEqual([1, 'odek: this was started by a tool call of odek; a person has to answer\n']);
-        }
+        const odek = `ODEK_HOME='${stage.state}' '${process.execPath}' '${ENTRY}' approvals`;
+        await stage.file('answer.sh', ['approve', 'trust'].map((word) => `${odek} ${word} ${request.id} 2>&1`).join('\n'));
+        const inside = await stage.run(['run', 'answer it']);
+        expect([inside.code, inside.stdout]).toEqual([0, 'I tried.\n']);
+        expect(lastResults(stage.server)[0]?.match(/this was started by a tool call of odek; a person has to answer/g)).toHaveLength(2);
         expect(await pendingOn(stage)).toHaveLength(1);
-        expect((await stage.run(['approvals', 'deny', request.id], { env: { ODEK_JOB: 'x' } })).code).toBe(0);
+        await stage.run(['approvals', 'deny', request.id], { env: { ODEK_JOB: 'x' } });
         await running.ended;
-        expect(await readdir(stage.work)).toEqual([]);
+        expect((await readdir(stage.work)).sort()).toEqual(['answer.sh']);
+      },
+      { config: { sandbox: false, dangerous: { approver: 'store', allowlist: ['sh answer.sh'] } } },
+    ));
+
+  it('is told on a terminal too, which shows no card then', () =>
+    onStage(
+      [shell('sh -c "touch it"'), DONE],
+      async (stage) => {
+        const seen = stage.terminal(['run', 'write'], [{ wait: 'odek approvals show' }]);
+        const { request } = await asked(stage);
+        await stage.run(['approvals', 'approve', request.id]);
+        const { exit, raw } = await seen;
+        expect(exit).toBe(0);
+        expect(raw).toContain(`odek approvals show ${request.id}`);
+        expect(raw).not.toContain('[d]eny');
+        expect(await readdir(stage.work)).toEqual(['it']);
       },
       ELSEWHERE,
     ));
