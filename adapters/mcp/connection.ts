@@ -6,12 +6,14 @@ import {
   McpError,
   type McpServer,
   type McpToolDefinition,
+  type McpToolList,
 } from '../../ports/mcp.ts';
 import { createBackOff } from './back-off.ts';
 import { createBurst } from './burst.ts';
-import { callResultOf } from './content.ts';
+import { callResultOf, shown } from './content.ts';
 import { isSessionGone, mcpErrorOf } from './faults.ts';
 import { listAll } from './listing.ts';
+import { headersOf, type ParameterHeader, parameterHeadersOf } from './parameter-headers.ts';
 import type { Session } from './session.ts';
 
 export interface ConnectionOptions {
@@ -29,7 +31,7 @@ export async function openConnection({ server, open }: ConnectionOptions, signal
   const burst = createBurst(() => {
     for (const listener of [...listeners]) listener();
   });
-  let definitions: ReadonlyMap<string, McpToolDefinition> = new Map();
+  let known: ReadonlyMap<string, KnownTool> = new Map();
   let reopening: Promise<Session> | undefined;
   let closing: Promise<void> | undefined;
   let retired = false;
@@ -109,7 +111,9 @@ export async function openConnection({ server, open }: ConnectionOptions, signal
     stop: AbortSignal,
   ): Promise<McpCallResult> => {
     try {
-      const result = callResultOf(await current.call(tool, input, definitions.get(tool), { signal: stop, timeout: server.timeoutMs }));
+      const declared = known.get(tool)?.headers;
+      const headers = declared === undefined ? undefined : headersOf(declared, input);
+      const result = callResultOf(await current.call(tool, input, headers, { signal: stop, timeout: server.timeoutMs }));
       backOff.succeeded();
       return result;
     } catch (error) {
@@ -126,8 +130,11 @@ export async function openConnection({ server, open }: ConnectionOptions, signal
         (error) => mcpErrorOf(error, context()).message,
       );
       if (stop.aborted) throw new CancelledError();
-      definitions = new Map(found.tools.map((tool) => [tool.name, tool]));
-      return found;
+      const usable = current.era === 'modern' && server.transport === 'http' ? withHeaders(found) : { list: found, headers: new Map() };
+      known = new Map(
+        usable.list.tools.map((tool) => [tool.name, { repeatable: isRepeatable(tool), headers: usable.headers.get(tool.name) }]),
+      );
+      return usable.list;
     } catch (error) {
       throw isSessionGone(error) ? error : mcpErrorOf(error, context());
     }
@@ -163,7 +170,7 @@ export async function openConnection({ server, open }: ConnectionOptions, signal
     listTools: (caller) => request(caller, (stop) => inSession(stop, (current) => list(current, stop), true)),
     call(tool, input, { signal: caller }) {
       const work = (stop: AbortSignal) =>
-        inSession(stop, (current) => attempt(current, tool, input, stop), isRepeatable(definitions.get(tool)), tool);
+        inSession(stop, (current) => attempt(current, tool, input, stop), known.get(tool)?.repeatable === true, tool);
       return request(caller, work);
     },
     onToolsChanged(listener) {
@@ -198,9 +205,31 @@ export async function openConnection({ server, open }: ConnectionOptions, signal
   };
 }
 
+/** What a call has to know of its tool. */
+interface KnownTool {
+  readonly repeatable: boolean;
+  readonly headers: readonly ParameterHeader[] | undefined;
+}
+
+/** A tool that asks wrongly for its arguments in headers cannot be called; the others say which they want. */
+function withHeaders({ tools, warnings }: McpToolList): {
+  readonly list: McpToolList;
+  readonly headers: ReadonlyMap<string, readonly ParameterHeader[]>;
+} {
+  const headers = new Map<string, readonly ParameterHeader[]>();
+  const faults: string[] = [];
+  const usable = tools.filter(({ name, inputSchema }) => {
+    const declared = parameterHeadersOf(inputSchema);
+    if (typeof declared === 'string') faults.push(`the tool ${shown(name)} was left out: ${declared}`);
+    else if (declared.length > 0) headers.set(name, declared);
+    return typeof declared !== 'string';
+  });
+  return { list: { tools: usable, warnings: [...warnings, ...faults] }, headers };
+}
+
 /** The server says that a second call does nothing more than the first. */
-function isRepeatable(definition: McpToolDefinition | undefined): boolean {
-  const { readOnlyHint, idempotentHint } = definition?.annotations ?? {};
+function isRepeatable({ annotations = {} }: McpToolDefinition): boolean {
+  const { readOnlyHint, idempotentHint } = annotations;
   return readOnlyHint === true || idempotentHint === true;
 }
 

@@ -1,13 +1,11 @@
 import type { McpCallResult, McpContent, McpToolDefinition } from '../../ports/mcp.ts';
 import { TransportFault } from './faults.ts';
-
-/** Where a transport leaves the length of the message that carried a result. A spread keeps it. */
-export const BYTES = Symbol('bytes of the message');
+import type { RawResult } from './raw-results.ts';
 
 type Fields = Readonly<Record<PropertyKey, unknown>>;
 
 /** What a server answered to a call, in the port's words. Throws {@link TransportFault} for something that is no result. */
-export function callResultOf(raw: unknown): McpCallResult {
+export function callResultOf({ value: raw, bytes }: RawResult): McpCallResult {
   if (!isFields(raw)) throw new TransportFault({ kind: 'bad_message', why: 'the result is not an object' });
   const { content, structuredContent, isError } = raw;
   if (content !== undefined && !Array.isArray(content))
@@ -19,7 +17,7 @@ export function callResultOf(raw: unknown): McpCallResult {
     content: (content ?? []).map(contentOf),
     ...(structuredContent === undefined ? {} : { structured: structuredContent }),
     isError: isError === true,
-    bytes: typeof raw[BYTES] === 'number' ? raw[BYTES] : 0,
+    bytes,
   };
 }
 

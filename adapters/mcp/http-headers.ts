@@ -31,7 +31,8 @@ function versionOf({ params, id }: Message): string | undefined {
   return typeof version === 'string' ? version : undefined;
 }
 
-function headerText(text: string): string {
+/** Text as the value of a header: encoded where it could not stand there as it is. */
+export function headerText(text: string): string {
   const looksEncoded = text.startsWith(ENCODED_START) && text.endsWith(ENCODED_END);
   if (text !== '' && PLAIN.test(text) && text === text.trim() && !looksEncoded) return text;
   return `${ENCODED_START}${Buffer.from(text).toString('base64')}${ENCODED_END}`;

@@ -1,10 +1,11 @@
 import { type JSONRPCMessage, SdkErrorCode, SdkHttpError, type TransportSendOptions } from '@modelcontextprotocol/client';
 import type { HttpClient, HttpResponse } from '../../ports/http.ts';
 import type { McpHttpServer } from '../../ports/mcp.ts';
-import { BYTES, isFields } from './content.ts';
+import { isFields } from './content.ts';
 import { type Fault, TransportFault } from './faults.ts';
 import { readBounded, readText } from './http-body.ts';
 import { bodyHeaders, isModernRequest, nextLocation } from './http-headers.ts';
+import { createRawResults } from './raw-results.ts';
 import { createEventReader, type EventReader } from './sse.ts';
 import type { OdekTransport } from './stdio.ts';
 
@@ -46,6 +47,7 @@ type Message = Record<PropertyKey, unknown>;
 /** One session with a server behind Streamable HTTP. */
 export function createHttpTransport(server: McpHttpServer, { http, authorization, closeMs = CLOSE_MS }: HttpOptions): OdekTransport {
   const seen = { messages: 0, noise: 0, firstNoise: '' };
+  const results = createRawResults();
   const whole = new AbortController();
   const inFlight = new Map<unknown, AbortController>();
   /** Those of `inFlight` whose reply is a stream that is still read. */
@@ -96,8 +98,7 @@ export function createHttpTransport(server: McpHttpServer, { http, authorization
 
   const deliver = (message: Message, bytes: number): void => {
     seen.messages += 1;
-    if (isFields(message.result)) message.result[BYTES] = bytes;
-    transport.onmessage?.(message as unknown as JSONRPCMessage);
+    transport.onmessage?.(results.received(message, bytes) as unknown as JSONRPCMessage);
   };
 
   /** Reads a stream to its end. `onAnswer` is told when the message for `id` was delivered. */
@@ -290,6 +291,7 @@ export function createHttpTransport(server: McpHttpServer, { http, authorization
       if (ending !== undefined) throw new TransportFault(ending);
       const cancelled = message.method === 'notifications/cancelled' && isFields(message.params) ? message.params.requestId : undefined;
       if (cancelled !== undefined) return cancel(message, cancelled);
+      results.sent(message);
       const exchange = new AbortController();
       const key = message.method === undefined ? exchange : (message.id ?? exchange);
       inFlight.set(key, exchange);
@@ -299,6 +301,7 @@ export function createHttpTransport(server: McpHttpServer, { http, authorization
         await post(message, exchange, options);
       } finally {
         options?.requestSignal?.removeEventListener('abort', abort);
+        results.forget(message.id);
         // A stream that lingers takes itself out.
         if (!streaming.has(exchange)) forget(key, exchange);
       }

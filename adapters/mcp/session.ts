@@ -1,7 +1,8 @@
 import { Client, type ClientOptions, type JsonSchemaValidator, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { CancelledError } from '../../ports/errors.ts';
-import { McpError, type McpProtocolChoice, type McpServer, type McpToolDefinition } from '../../ports/mcp.ts';
+import { McpError, type McpProtocolChoice, type McpServer } from '../../ports/mcp.ts';
 import { type Fault, isRefusal, mcpErrorOf, timedOut } from './faults.ts';
+import { type RawResult, rawResultOf } from './raw-results.ts';
 import type { OdekTransport } from './stdio.ts';
 
 /** Which way of beginning a server understands: with `initialize`, or with `server/discover`. */
@@ -28,12 +29,13 @@ export interface Session {
   ending(): Fault | undefined;
   /** One page. Rejects with what the SDK or the transport gave. */
   listTools(cursor: string | undefined, options: RequestLimits): Promise<unknown>;
+  /** `headers` are for a server that wants arguments repeated in them. */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
-    definition: McpToolDefinition | undefined,
+    headers: Readonly<Record<string, string>> | undefined,
     options: RequestLimits,
-  ): Promise<unknown>;
+  ): Promise<RawResult>;
   close(): Promise<void>;
 }
 
@@ -52,7 +54,7 @@ const LISTEN_ATTEMPTS = 5;
 const FIRST_LISTEN_WAIT_MS = 1000;
 const METHOD_NOT_FOUND = -32601;
 
-/** Results are read by odek itself: a schema of the SDK would refuse a whole page for one bad tool, and costs more than the call. */
+/** Results are read by odek itself. */
 const ANYTHING: StandardSchemaV1<unknown, unknown> = {
   '~standard': { version: 1, vendor: 'odek', validate: (value: unknown) => ({ value }) },
 };
@@ -132,7 +134,7 @@ function handshakeError(error: unknown, { server, transport, late, ending }: Fai
   return new McpError('mcp_handshake_failed', told.message, { server: server.name, value: told.value, cause: error });
 }
 
-function sessionOf(client: Client, { server, transport, onToolsChanged }: SessionOptions): Session {
+function sessionOf(client: Client, { transport, onToolsChanged }: SessionOptions): Session {
   const era = client.getProtocolEra() ?? 'legacy';
   const declaresTools = client.getServerCapabilities()?.tools !== undefined;
   const { name = '', version = '' } = client.getServerVersion() ?? {};
@@ -148,31 +150,24 @@ function sessionOf(client: Client, { server, transport, onToolsChanged }: Sessio
     async listTools(cursor, limits) {
       try {
         const params = cursor === undefined ? {} : { params: { cursor } };
-        return await client.request({ method: 'tools/list', ...params }, ANYTHING, limits);
+        return rawResultOf(await client.request({ method: 'tools/list', ...params }, ANYTHING, limits)).value;
       } catch (error) {
         // Some servers have tools and do not declare it, so all are asked.
         if (!declaresTools && isRefusal(error) && error.code === METHOD_NOT_FOUND) return { tools: [] };
         throw error;
       }
     },
-    call(tool, input, definition, limits) {
+    async call(tool, input, headers, limits) {
       const params = { name: tool, arguments: input as Record<string, unknown> };
-      // Only the SDK's own way repeats arguments in headers, where a tool asks for that.
-      if (era === 'modern' && server.transport === 'http' && definition !== undefined && mirrorsParameters(definition)) {
-        const { name, inputSchema } = definition;
-        return client.callTool(params, { ...limits, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } });
-      }
-      return client.request({ method: 'tools/call', params }, ANYTHING, limits);
+      return rawResultOf(
+        await client.request({ method: 'tools/call', params }, ANYTHING, headers === undefined ? limits : { ...limits, headers }),
+      );
     },
     async close() {
       await client.close().catch(() => {});
       await transport.close();
     },
   };
-}
-
-function mirrorsParameters({ inputSchema }: McpToolDefinition): boolean {
-  return JSON.stringify(inputSchema).includes('"x-mcp-header"');
 }
 
 /** Servers of the newer protocol tell changes only to who listens. What was missed in between counts as a change. */

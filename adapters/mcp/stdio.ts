@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { McpError, type McpStdioServer } from '../../ports/mcp.ts';
-import { BYTES, isFields } from './content.ts';
+import { isFields } from './content.ts';
 import { type Fault, TransportFault } from './faults.ts';
 import { createLineReader } from './lines.ts';
 import type { ProcessTree, ProcessTrees, Redaction } from './process-trees.ts';
+import { createRawResults } from './raw-results.ts';
 import { createStderrReader } from './stderr.ts';
 import { planSpawn } from './windows.ts';
 
@@ -49,6 +50,7 @@ export function createStdioTransport(server: McpStdioServer, options: StdioOptio
   const { trees, redaction } = options;
   const stderr = createStderrReader(redaction, options.onStderr);
   const seen = { messages: 0, noise: 0, firstNoise: '' };
+  const results = createRawResults();
   const over = Promise.withResolvers<void>();
   let child: ChildProcess | undefined;
   let tree: ProcessTree | undefined;
@@ -88,8 +90,7 @@ export function createStdioTransport(server: McpStdioServer, options: StdioOptio
       if (messages === undefined) return noise(text);
       for (const message of messages) {
         seen.messages += 1;
-        if (isFields(message.result)) message.result[BYTES] = bytes;
-        transport.onmessage?.(message as JSONRPCMessage);
+        transport.onmessage?.(results.received(message, bytes) as unknown as JSONRPCMessage);
       }
     },
     onTooLong(bytes) {
@@ -143,6 +144,7 @@ export function createStdioTransport(server: McpStdioServer, options: StdioOptio
       if (stdin.writableLength > MAX_UNREAD_BYTES) {
         return Promise.reject(new TransportFault({ kind: 'not_read', bytes: stdin.writableLength, limit: MAX_UNREAD_BYTES }));
       }
+      results.sent(message as unknown as Record<PropertyKey, unknown>);
       stdin.write(`${JSON.stringify(message)}\n`);
       return DONE;
     },
