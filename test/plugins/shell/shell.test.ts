@@ -65,6 +65,21 @@ describe('shell', () => {
     });
   });
 
+  it('says that what it left running was stopped, and where such things belong', async () => {
+    const { content, failed } = await call('sleep 60 >/dev/null 2>&1 & echo started');
+    expect(content).toBe('started\n[what the command left running was stopped; use bg_start for what should go on]');
+    expect(failed).toBeUndefined();
+  });
+
+  it('tells the model of the sandbox what it has to know', () => {
+    const description = (confinement: NonNullable<ProcessRunner['confinement']>) => tool({ ...real, confinement }).description;
+    const inside = { backend: 'bwrap', network: false, readonly: false, workspace: '/w' } as const;
+    expect(tool(real).description).not.toContain('sandbox');
+    expect(description(inside)).toContain('Runs in a sandbox without network; only the working directory and /tmp can be written.');
+    expect(description({ ...inside, network: true, readonly: true })).toContain('Runs in a sandbox; only /tmp can be written.');
+    expect(description({ ...inside, backend: 'docker', workspace: '/workspace' })).toContain('The working directory is /workspace there.');
+  });
+
   it('marks each stream that was cut at 1 MiB', async () => {
     const { content } = await call('head -c 2000000 /dev/zero | tr "\\0" x');
     expect(content.endsWith('x\n... [output truncated]')).toBe(true);
