@@ -83,6 +83,25 @@ export async function openSandbox(policy: HostPolicy, environment: HostEnvironme
   }
 }
 
+/** The name of the backend that a run would take, of which nothing is made. Rejects with `SandboxUnavailable`. */
+export async function probeSandbox({ config, env, workspace }: Pick<HostEnvironment, 'config' | 'env' | 'workspace'>): Promise<string> {
+  const docker = async (): Promise<string> => {
+    const { findDocker } = await import('../adapters/process/sandbox/docker.ts');
+    await findDocker(env, workspace);
+    return 'docker';
+  };
+  if (config.sandbox_backend === 'docker') return docker();
+  const { openBwrap } = await import('../adapters/process/sandbox/bwrap.ts');
+  const place = { environment: env, workspace, stateDir: config.state.home, home: homeOf(env) };
+  try {
+    await openBwrap({ ...place, network: false, readonly: config.sandbox_readonly });
+    return 'bwrap';
+  } catch (error) {
+    if (config.sandbox_backend === 'bwrap' || !hasCode(error, 'sandbox_unavailable')) throw error;
+    return docker().catch((second: Error) => Promise.reject(withReason(error as SandboxUnavailable, second)));
+  }
+}
+
 /** The first backend that runs, none made yet. Rejects with `SandboxUnavailable`. */
 async function tryBackends(environment: HostEnvironment, edges: Edges, warn: (text: string) => void): Promise<Sandbox> {
   const { sandbox_backend: wanted } = environment.config;

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { SandboxUnavailable } from '../../adapters/process/sandbox/sandbox.ts';
 import { isOdekError } from '../../ports/errors.ts';
 import type { SessionErrorCode } from '../../ports/session.ts';
 import { loadConfig } from '../config/load.ts';
@@ -10,6 +11,7 @@ import { statePaths } from '../config/state-paths.ts';
 import type { LoadedConfig, StatePaths } from '../config/types.ts';
 import type { CommandContext, TerminalIo } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { CLI_POLICIES } from './policy.ts';
 
 /** One line of the report. `advice` says what to do about a finding that is not well. */
 export interface Finding {
@@ -33,6 +35,7 @@ export async function run({ io, env, cwd, args }: CommandContext): Promise<numbe
   const loaded = await loadConfig({ env, cwd, flags: args.flags, tolerant: true }).catch((error: unknown) => error);
   if (isLoaded(loaded)) findings.push(...warningFindings(loaded, findings), ...providerFindings(loaded));
   else findings.push({ ok: false, text: messageOf(loaded), advice: 'correct the value; "odek config" shows the rest' });
+  if (isLoaded(loaded)) findings.push(await sandboxFinding(loaded, env, cwd));
   findings.push(await databaseFinding(state, isLoaded(loaded) ? loaded.config.durability : 'process'), terminalFinding(io));
   for (const finding of findings) io.stdout.write(lineOf(finding));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
@@ -131,6 +134,26 @@ async function databaseFinding({ database }: StatePaths, durability: 'process' |
   } catch (error) {
     const code = isOdekError(error) ? (error.code as SessionErrorCode) : 'store_error';
     return ill(`database ${database}: ${messageOf(error)}`, storeAdvice(code) ?? storeAdvice('store_error'));
+  }
+}
+
+/** What `run` would do; a missing sandbox is a fault only where it is required. */
+async function sandboxFinding({ config }: LoadedConfig, env: CommandContext['env'], workspace: string): Promise<Finding> {
+  try {
+    const { probeSandbox, sandboxDuty } = await import('../sandbox.ts');
+    const duty = sandboxDuty(config, CLI_POLICIES.run);
+    if (duty === 'off') return well('sandbox turned off: commands can reach all that you can');
+    try {
+      const network =
+        config.sandbox_network === 'none' || config.sandbox_network === 'host' ? 'no network' : `network ${config.sandbox_network}`;
+      return well(`sandbox ${await probeSandbox({ config, env, workspace })}, ${network}`);
+    } catch (error) {
+      const advice = (error as Partial<SandboxUnavailable>).advice ?? 'turn it off with sandbox: false';
+      if (duty === 'required') return ill(`no sandbox, and it is required: ${messageOf(error)}`, advice);
+      return { ok: true, text: `note: no sandbox: ${messageOf(error)}`, advice };
+    }
+  } catch (error) {
+    return ill(messageOf(error), 'leave one of the two out');
   }
 }
 
