@@ -22,13 +22,16 @@ export function deniedByConfiguration(judgement: Judgement, call: Named): Denial
 }
 
 export function deniedWithoutPerson(judgement: Judgement, call: Named): Denial {
-  const ways = judgement.needsPerson
-    ? 'the operator can allow it with dangerous.action: "allow"'
-    : `the operator can allow it with dangerous.classes.${judgement.class}: "allow" or dangerous.non_interactive: "allow"`;
   return denied(
     'non_interactive',
-    `operation denied (non-interactive mode): ${told(judgement, call)}; nobody can approve it here, and ${ways}`,
+    `operation denied (non-interactive mode): ${told(judgement, call)}; nobody can approve it here, and ${waysOut(judgement)}`,
   );
+}
+
+function waysOut({ everyCall, needsPerson, class: cls }: Judgement): string {
+  if (everyCall) return 'its server does without a person once the operator sets it to approve: "register"';
+  if (needsPerson) return 'the operator can allow it with dangerous.action: "allow"';
+  return `the operator can allow it with dangerous.classes.${cls}: "allow" or dangerous.non_interactive: "allow"`;
 }
 
 /** A verdict that is no yes. With `batch` it was about several calls on one card. */

@@ -11,6 +11,7 @@ import { type Agent, createAgent } from '../../../core/agent/agent.ts';
 import type { AgentSettings } from '../../../core/agent/settings.ts';
 import { toWireEvent } from '../../../core/events/wire.ts';
 import type { JobDesk } from '../../../core/jobs/desk.ts';
+import type { McpTool } from '../../../core/mcp/tool.ts';
 import { createPlanDesk } from '../../../core/plan/desk.ts';
 import { createToolRegistry } from '../../../core/plugins/registry.ts';
 import { createRedactor } from '../../../core/redact/redactor.ts';
@@ -33,6 +34,8 @@ export interface HarnessOptions {
   readonly steps?: readonly ScriptedReply[] | ScriptedReply;
   readonly provider?: LlmProvider;
   readonly tools?: readonly ToolSpec[];
+  /** Tools of MCP servers, as a host registers them. */
+  readonly mcpTools?: readonly McpTool[];
   readonly settings?: Partial<AgentSettings>;
   readonly approver?: Approver;
   readonly secrets?: readonly string[];
@@ -82,6 +85,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   const requests: (readonly Message[])[] = [];
   const registry = createToolRegistry();
   for (const tool of options.tools ?? []) registry.registrar('test').register(tool);
+  for (const tool of options.mcpTools ?? []) registry.registerMcp(tool);
   const hash = createSha256();
   const redactor = createRedactor(options.secrets ?? []);
   const plans =
