@@ -1,4 +1,5 @@
 import { isSecretName } from '../../adapters/process/environment.ts';
+import { resultLimit } from '../../core/mcp/result-limit.ts';
 import { ConfigError } from '../../ports/errors.ts';
 import type { McpProtocolChoice } from '../../ports/mcp.ts';
 import { checkValue, isObject, short } from './check-value.ts';
@@ -27,6 +28,7 @@ export interface McpServersInput {
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const VARIABLE = /^[^=\0]{1,256}$/;
 const MAX_ENV = 1000;
+const DEFAULT_RESULT_CHARS = 200_000;
 /** A shorter text would be masked in half of what is shown. */
 const SHORTEST_SECRET = 4;
 /** Decided by the operator alone. */
@@ -128,7 +130,7 @@ function parseEntry(raw: Readonly<Record<string, unknown>>, place: Place): Parse
       protocol: field<McpProtocolChoice>('protocol') ?? (url === undefined ? '2025-03-26' : 'auto'),
       timeout_seconds: field<number>('timeout_seconds') ?? 30,
       max_response_bytes: field<number>('max_response_bytes') ?? 10_485_760,
-      max_result_chars: field<number>('max_result_chars') ?? 200_000,
+      max_result_chars: resultChars(field<number>('max_result_chars'), place),
       artifact_roots: checkedRoots(given.artifact_roots, place),
       auto_approve: field<boolean>('auto_approve') ?? false,
       approve: field<'register' | 'call'>('approve') ?? 'register',
@@ -167,6 +169,13 @@ function checkedUrl(value: unknown, place: Place): string {
   if (url.username !== '' || url.password !== '') throw refuse(`${url.protocol}//…@${url.host}`);
   if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.hash !== '') throw refuse();
   return url.href;
+}
+
+/** A value that leaves no room beside the notice of a cut is raised. */
+function resultChars(configured: number | undefined, { name, file, warn }: Place): number {
+  const { chars, warning } = resultLimit(name, configured ?? DEFAULT_RESULT_CHARS);
+  if (warning !== undefined) warn(`${file}: mcp_servers.${name}.${warning}`);
+  return chars;
 }
 
 function tokenOf(variable: string, { name, file, lookup, secret, warn }: Place): string | undefined {

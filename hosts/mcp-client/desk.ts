@@ -111,8 +111,8 @@ export function createMcpDesk(options: McpDeskOptions): McpDesk {
   const isWanted = ({ registered, qualified }: { registered: string; qualified: string }): boolean =>
     options.isWanted(registered, qualified);
 
-  const admit = async (desk: Desk, tools: readonly CheckedTool[], signal: AbortSignal): Promise<readonly CheckedTool[]> => {
-    const { admitted, left, asked } = await approvals.admitTools(desk.server, tools, { signal, ask: desk.questions <= MAX_QUESTIONS });
+  const admit = async (desk: Desk, tools: readonly CheckedTool[], signal: AbortSignal, ask: boolean): Promise<readonly CheckedTool[]> => {
+    const { admitted, left, asked } = await approvals.admitTools(desk.server, tools, { signal, ask });
     if (asked) desk.questions += 1;
     for (const { digest } of left) desk.left.add(digest.sha256);
     const told = leftOutText(desk.server, left, options.canAsk);
@@ -185,6 +185,7 @@ export function createMcpDesk(options: McpDeskOptions): McpDesk {
       desk,
       changed.filter(({ digest }) => !desk.left.has(digest.sha256)),
       closing.signal,
+      desk.questions < MAX_QUESTIONS,
     );
     for (const tool of admitted) next.set(tool.name.tool, hold(desk, tool));
     if (admitted.length > 0) log('info', `MCP server "${server.name}" now offers ${admitted.map(({ name }) => name.tool).join(', ')}`);
@@ -233,11 +234,13 @@ export function createMcpDesk(options: McpDeskOptions): McpDesk {
   return {
     async register(signal) {
       for (const desk of desks) {
-        for (const tool of await admit(desk, await checked(desk, desk.list), signal)) {
+        for (const tool of await admit(desk, await checked(desk, desk.list), signal, true)) {
           const held = hold(desk, tool);
           held.dispose = registry.registerMcp(held.tool);
           desk.held.set(tool.name.tool, held);
         }
+        // What is asked at the start is no question that the server brought about by a change.
+        desk.questions = 0;
         desk.connection.onToolsChanged(() => look(desk));
       }
     },

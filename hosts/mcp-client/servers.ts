@@ -33,7 +33,7 @@ export function mcpServersOf({ mcp_servers }: Pick<ResolvedConfig, 'mcp_servers'
 /** A server's command line or address, safe to show: without what looks like a secret. */
 export function targetOf(server: McpServer, redact: (text: string) => string): string {
   const text = server.transport === 'http' ? addressOf(server.url) : [server.command, ...withoutSecrets(server.args)].join(' ');
-  return displayText(redact(text), MAX_TARGET_CHARS);
+  return displayText(redact(text), MAX_TARGET_CHARS).replaceAll(/\s+/g, ' ');
 }
 
 /** Queries hold keys often, and names nobody needs. */

@@ -102,6 +102,14 @@ describe('an entry', () => {
     ]);
   });
 
+  it('is raised to what the notice of a cut needs', async () => {
+    await operator({ a: { command: 'x', max_result_chars: 10 } });
+    const { a } = await servers();
+    expect(a?.max_result_chars).toBeGreaterThan(300);
+    expect(a?.max_result_chars).toBeLessThan(500);
+    expect(await warnings()).toEqual([expect.stringContaining('mcp_servers.a.max_result_chars 10 has no room')]);
+  });
+
   it('drops blank artifact folders and keeps the others', async () => {
     await operator({ a: { command: 'x', artifact_roots: ['', '  ', '/var/out'] } });
     expect(await servers()).toMatchObject({ a: { artifact_roots: ['/var/out'] } });
