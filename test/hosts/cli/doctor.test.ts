@@ -48,6 +48,20 @@ describe('odek doctor', () => {
     expect(out).toContain('DEEPSEEK_API_KEY');
   });
 
+  it('tells how commands are kept apart', async () => {
+    const key = { DEEPSEEK_API_KEY: 'sk-doctor' };
+    const path = process.env.PATH ?? '';
+    expect((await doctor({ ...key, PATH: path })).out).toContain('✓ sandbox bwrap, no network\n');
+    expect((await doctor({ ...key, PATH: path, ODEK_NO_SANDBOX: '1' })).out).toContain('✓ sandbox turned off');
+    const without = await doctor({ ...key, PATH: '/nowhere' });
+    expect(without.out).toMatch(/✓ note: no sandbox: bwrap is not installed.*\n {2}→ install bubblewrap/);
+    expect(without.code).toBe(0);
+    const required = await doctor({ ...key, PATH: '/nowhere', ODEK_REQUIRE_SANDBOX: '1' });
+    expect(required.out).toMatch(/✗ no sandbox, and it is required: bwrap is not installed/);
+    expect(required.code).toBe(1);
+    expect((await doctor({ ...key, ODEK_REQUIRE_SANDBOX: '1', ODEK_NO_SANDBOX: '1' })).out).toContain('→ leave one of the two out');
+  });
+
   it('says what to do about modes that are too open', async () => {
     await chmod(home.state, 0o755);
     await home.global({}, 0o644);
