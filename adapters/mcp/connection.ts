@@ -11,7 +11,7 @@ import {
 import { createBackOff } from './back-off.ts';
 import { createBurst } from './burst.ts';
 import { callResultOf, shown } from './content.ts';
-import { isSessionGone, mcpErrorOf } from './faults.ts';
+import { isSessionGone, mcpErrorOf, TransportFault } from './faults.ts';
 import { listAll } from './listing.ts';
 import { headersOf, type ParameterHeader, parameterHeadersOf } from './parameter-headers.ts';
 import type { Session } from './session.ts';
@@ -117,7 +117,9 @@ export async function openConnection({ server, open }: ConnectionOptions, signal
       backOff.succeeded();
       return result;
     } catch (error) {
-      throw isSessionGone(error) ? error : mcpErrorOf(error, { server, tool, ending: current.ending() });
+      throw isSessionGone(error, current.ending())
+        ? new TransportFault({ kind: 'session_gone' })
+        : mcpErrorOf(error, { server, tool, ending: current.ending() });
     }
   };
 
@@ -136,7 +138,7 @@ export async function openConnection({ server, open }: ConnectionOptions, signal
       );
       return usable.list;
     } catch (error) {
-      throw isSessionGone(error) ? error : mcpErrorOf(error, context());
+      throw isSessionGone(error, current.ending()) ? new TransportFault({ kind: 'session_gone' }) : mcpErrorOf(error, context());
     }
   };
 
@@ -145,7 +147,7 @@ export async function openConnection({ server, open }: ConnectionOptions, signal
     try {
       return await work(await ready(stop));
     } catch (error) {
-      if (!isSessionGone(error)) throw error;
+      if (!isSessionGone(error, undefined)) throw error;
       const renewed = ready(stop);
       if (!repeat) {
         renewed.catch(() => {});

@@ -34,8 +34,10 @@ export interface FaultContext {
   readonly doing?: string;
 }
 
-export function isSessionGone(error: unknown): boolean {
-  return causesOf(error).some((each) => each instanceof TransportFault && each.fault.kind === 'session_gone');
+/** The server does not know the session any more, or the request was under way when that was found. */
+export function isSessionGone(error: unknown, ending: Fault | undefined): boolean {
+  const told = causesOf(error).some((each) => each instanceof TransportFault && each.fault.kind === 'session_gone');
+  return told || (ending?.kind === 'session_gone' && isClosed(error, ending));
 }
 
 /** The server answered with a JSON-RPC error. */

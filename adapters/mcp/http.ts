@@ -57,41 +57,47 @@ export function createHttpTransport(server: McpHttpServer, { http, authorization
   let version: string | undefined;
   let ending: Fault | undefined;
   let closing: Promise<void> | undefined;
+  let renewing: Promise<boolean> | undefined;
 
   const forget = (key: unknown, exchange: AbortController): void => {
     if (inFlight.get(key) === exchange) inFlight.delete(key);
   };
 
-  const headersOf = async (more: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Record<string, string>> => {
-    const token = await authorization?.token(signal);
-    return {
-      ...(version === undefined ? {} : { 'mcp-protocol-version': version }),
-      ...(sessionId === undefined ? {} : { 'mcp-session-id': sessionId }),
-      ...more,
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    };
+  /** Credentials are renewed once for all requests that were refused with the same token. */
+  const renew = async (response: HttpResponse, used: string | undefined): Promise<boolean> => {
+    response.cancel();
+    if ((await authorization?.token(whole.signal)) !== used) return true;
+    const challenge = { status: response.status, url, wwwAuthenticate: response.headers['www-authenticate'] };
+    renewing ??= (authorization?.renew?.(challenge, whole.signal) ?? Promise.resolve(false)).finally(() => {
+      renewing = undefined;
+    });
+    return renewing;
   };
 
   /** Sends one request; follows what the server moved within its own origin, and renews credentials once. */
   const dial = async (
     method: string,
-    headers: Readonly<Record<string, string>>,
+    more: Readonly<Record<string, string>>,
     body: string | undefined,
     signal: AbortSignal,
   ): Promise<HttpResponse> => {
     let renewed = false;
     for (let hops = 0; ; hops += 1) {
-      const request = { method, url, headers: await headersOf(headers, signal), ...(body === undefined ? {} : { body }) };
-      const response = await http.request(request, signal);
+      const token = await authorization?.token(signal);
+      const headers = {
+        ...(version === undefined ? {} : { 'mcp-protocol-version': version }),
+        ...(sessionId === undefined ? {} : { 'mcp-session-id': sessionId }),
+        ...more,
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      };
+      const response = await http.request({ method, url, headers, ...(body === undefined ? {} : { body }) }, signal);
       const next = nextLocation(response, url);
       if (next !== undefined && hops < MAX_REDIRECTS) {
         response.cancel();
         url = next;
       } else if (!renewed && isChallenge(response) && authorization?.renew !== undefined) {
-        response.cancel();
         renewed = true;
-        const challenge = { status: response.status, url, wwwAuthenticate: response.headers['www-authenticate'] };
-        if (!(await authorization.renew(challenge, signal))) throw new TransportFault({ kind: 'unauthorized', status: response.status });
+        if (!(await renew(response, token))) throw new TransportFault({ kind: 'unauthorized', status: response.status });
       } else return response;
     }
   };

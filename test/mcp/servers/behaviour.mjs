@@ -56,6 +56,21 @@ function pageOf(mode, cursor, names) {
       return { tools: numbered(at, at + 1), nextCursor: String(at + 1) };
     case 'wide':
       return { tools: numbered(at, at + 3000), nextCursor: String(at + 3000) };
+    case 'headers': {
+      const property = (header, type = 'string') => ({ type, 'x-mcp-header': header });
+      return {
+        tools: [
+          {
+            ...tool('echo'),
+            inputSchema: {
+              type: 'object',
+              properties: { text: property('text'), region: property('Region'), 'x-mcp-header': { type: 'string' } },
+            },
+          },
+          { ...tool('wrong'), inputSchema: { type: 'object', properties: { list: { type: 'array', items: property('item') } } } },
+        ],
+      };
+    }
     case 'odd':
       return { tools: [tool('echo'), null, {}, { name: 'no-schema' }, { name: 'list-schema', inputSchema: [] }] };
     case 'no-list':
