@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { displayText } from '../../core/approvals/display.ts';
 import { ConfigError } from '../../ports/errors.ts';
-import type { CheckOptions, Line } from '../mcp/check/contract.ts';
+import type { CheckOptions, Line } from '../mcp/check/line.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { onInterrupt } from './interrupt.ts';

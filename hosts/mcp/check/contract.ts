@@ -1,42 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SchemaValidator } from '../../../ports/schema.ts';
 import { checkFixtures } from './fixtures.ts';
 import { checkFraming } from './framing.ts';
-import { checkListing, type ListedTool } from './listing.ts';
-import { type Peer, type PeerCommand, startPeer } from './peer.ts';
+import { type Check, type CheckOptions, type Finding, type Line, type ListedTool, patienceOf, type Verdict } from './line.ts';
+import { checkListing } from './listing.ts';
+import { type Peer, startPeer } from './peer.ts';
 
-export type Verdict = 'pass' | 'fail' | 'skip';
-
-/** One line of the table. */
-export interface Line {
-  readonly id: string;
-  /** Anchor of `docs/extensions.md`. */
-  readonly section: string;
-  readonly title: string;
-  readonly verdict: Verdict;
-  /** Why it failed or was skipped; may be empty for a pass. */
-  readonly detail: string;
-}
-
-/** What a check found: nothing is a pass. A text is the fault. */
-export type Finding = string | undefined | { readonly skip: string };
-
-export interface CheckOptions extends PeerCommand {
-  /** Folders that may hold artifacts. */
-  readonly artifactRoots: readonly string[];
-  /** A tool that may be called without harm, beside the fixtures, and its arguments. */
-  readonly call?: { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
-  readonly validator: SchemaValidator;
-  readonly signal: AbortSignal;
-  onLine?(line: Line): void;
-}
-
-/** Adds a line to the table. Never rejects: what goes wrong is the line's fault. */
-export type Check = (id: string, section: string, title: string, look: () => Promise<Finding> | Finding) => Promise<void>;
-
-export const OFFERED_VERSION = '2025-03-26';
+const OFFERED_VERSION = '2025-03-26';
 const KNOWN_VERSIONS = new Set(['2026-07-28', '2025-11-25', '2025-06-18', OFFERED_VERSION, '2024-11-05']);
-const END_MS = 5_000;
 const QUIET_MS = 150;
 
 const CLIENT = { name: 'odek-extension-check', version: '1' };
@@ -71,7 +41,7 @@ async function checkUnknownVersion(options: CheckOptions, check: Check): Promise
       if (error !== undefined) return undefined;
       return KNOWN_VERSIONS.has(String(result?.protocolVersion)) ? undefined : `it answered ${JSON.stringify(result?.protocolVersion)}`;
     } finally {
-      await peer.end(END_MS);
+      await peer.end(patienceOf(options));
     }
   });
 }
@@ -113,7 +83,7 @@ async function checkRequests(peer: Peer, tools: readonly ListedTool[], options: 
   });
 }
 
-async function checkStreams(peer: Peer, check: Check): Promise<void> {
+async function checkStreams(peer: Peer, patienceMs: number, check: Check): Promise<void> {
   await check('stdout', 'streams', 'writes nothing but messages to standard output', () =>
     peer.noise.length === 0 ? undefined : `${peer.noise.length} lines were no message, the first: ${JSON.stringify(peer.noise[0])}`,
   );
@@ -122,8 +92,8 @@ async function checkStreams(peer: Peer, check: Check): Promise<void> {
   );
   await check('end', 'end', 'ends by itself when standard input ends', async () => {
     if (!peer.isRunning()) return 'it was gone before';
-    const exit = await peer.end(END_MS);
-    if (exit === undefined) return `it was still there ${END_MS} ms later and was killed`;
+    const exit = await peer.end(patienceMs);
+    if (exit === undefined) return `it was still there ${patienceMs} ms later and was killed`;
     return exit.code === 0 ? undefined : `it ended with ${exit.signal ?? `exit code ${exit.code}`}`;
   });
 }
@@ -156,10 +126,10 @@ export async function checkExtension(options: CheckOptions): Promise<readonly Li
       await checkUnknownVersion(options, check);
       const tools = await checkListing(peer, options.validator, check);
       await checkRequests(peer, tools, options, check);
-      await checkFraming(peer, check);
+      await checkFraming(peer, patienceOf(options), check);
       await checkFixtures(peer, tools, options, check);
     }
-    await checkStreams(peer, check);
+    await checkStreams(peer, patienceOf(options), check);
   } finally {
     options.signal.removeEventListener('abort', onAbort);
     await peer.end(0);

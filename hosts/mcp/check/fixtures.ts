@@ -2,13 +2,11 @@ import { createArtifactFiles } from '../../../adapters/artifacts/disk.ts';
 import { createArtifactDesk } from '../../../core/artifacts/desk.ts';
 import { readEnvelope } from '../../../core/artifacts/envelope.ts';
 import type { ArtifactLedger } from '../../../ports/artifact.ts';
-import type { Check, CheckOptions, Finding } from './contract.ts';
-import type { ListedTool } from './listing.ts';
+import { type Check, type CheckOptions, type Finding, type ListedTool, patienceOf } from './line.ts';
 import { type Answer, MAX_RESPONSE_BYTES, type Peer } from './peer.ts';
 
 const RESULT_MS = 30_000;
 const CANCEL_AFTER_MS = 150;
-const AFTER_MS = 3_000;
 
 /** Nothing is kept: only whether a reference holds is of interest. */
 const NO_LEDGER: ArtifactLedger = {
@@ -72,11 +70,11 @@ export async function checkFixtures(peer: Peer, tools: readonly ListedTool[], op
     withTool('slow', async () => {
       const id = peer.nextId();
       peer.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'slow', arguments: { ms: 20_000 } } })}\n`);
-      await peer.request('ping', undefined, { timeoutMs: AFTER_MS });
+      await peer.request('ping', undefined, { timeoutMs: patienceOf(options) });
       if (peer.hasAnswered(id)) return 'slow answered at once; it should wait as long as it is told to';
       await new Promise((resolve) => setTimeout(resolve, CANCEL_AFTER_MS));
       peer.notify('notifications/cancelled', { requestId: id, reason: 'no longer needed' });
-      await peer.request('ping', undefined, { timeoutMs: AFTER_MS });
+      await peer.request('ping', undefined, { timeoutMs: patienceOf(options) });
       return undefined;
     }),
   );

@@ -1,12 +1,6 @@
 import type { SchemaValidator } from '../../../ports/schema.ts';
-import type { Check } from './contract.ts';
+import type { Check, ListedTool } from './line.ts';
 import type { Peer } from './peer.ts';
-
-export interface ListedTool {
-  readonly name: string;
-  readonly description?: unknown;
-  readonly inputSchema?: unknown;
-}
 
 const MAX_PAGES = 1_000;
 const MAX_TOOLS = 10_000;
