@@ -69,7 +69,8 @@ export function createMemoryArtifactFiles(): MemoryArtifactFiles {
     },
     async page(lookup) {
       const { bytes, sha256 } = open(lookup);
-      if (sha256 !== lookup.sha256) throw new ArtifactError('artifact_changed', 'the file is not the one that was handed over');
+      if (sha256 !== lookup.sha256)
+        throw new ArtifactError('artifact_changed', 'the file is not the one that was handed over: its content has changed');
       return bytes.slice(lookup.offset, lookup.offset + lookup.length);
     },
     put: (path, content) => void nodes.set(path, { kind: 'file', bytes: Buffer.from(content) }),
