@@ -7,6 +7,7 @@ import type { OpenAiServer, ServerReply } from '../../fakes/openai-server.ts';
 import { isAlive, until } from '../support/processes.ts';
 import { onStage, PATIENT, type Stage } from '../support/stage.ts';
 
+const HOOK = new URL('../support/loaded-modules.mjs', import.meta.url).href;
 const SERVER = fileURLToPath(new URL('../support/mcp-server.mjs', import.meta.url));
 
 const call = (name: string, input: object = {}): ServerReply => ({ calls: [{ name, arguments: input }] });
@@ -315,6 +316,95 @@ describe.concurrent('tools that change in the middle of a run', PATIENT, () => {
         expect(old).not.toContain('old says');
       },
     ));
+});
+
+describe.concurrent('a person in the middle of a run', PATIENT, () => {
+  it('is asked about a tool that came, and the run goes on with it', () => {
+    const come = [tool('become', 'Changes the tools.', { tools: { type: 'array' } }), tool('pause'), tool('fresh', 'It is new here.')];
+    const script = [call('small__become', { tools: come }), call('small__pause'), call('small__pause'), call('small__fresh'), DONE];
+    return onStage(script, async (stage) => {
+      await operator(stage, { small: await entry(stage, come.slice(0, 2)) });
+      const seen = await stage.terminal(
+        ['run', 'change'],
+        [...answer('Approve all 2?', 'y'), { wait: 'It is new here.' }, ...answer('Approve it? [y/N]', 'y')],
+      );
+      expect(seen.exit).toBe(0);
+      expect(toolsTold(stage.server)).toEqual(['small__become', 'small__fresh', 'small__pause']);
+      expect(lastResults(stage.server).at(-1)).toContain('fresh says');
+    });
+  });
+});
+
+describe.concurrent('a server that outlives its odek', PATIENT, () => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)('is gone after the next start at the latest (%s)', (signal) =>
+    onStage([DONE], async (stage) => {
+      const { args = [], ...given } = (await entry(stage)) as { command: string; args?: readonly string[] };
+      await operator(stage, { stuck: { ...given, args: [...args, 'stubborn'], auto_approve: true } });
+      const running = stage.start(['run', 'greet']);
+      await until('the server runs', () => pidsOf(stage).length === 1);
+      running.child.kill(signal);
+      await running.ended;
+      await operator(stage, { small: { ...given, args, auto_approve: true } });
+      expect((await stage.run(['mcp', 'probe', 'small'])).code).toBe(0);
+      expect(pidsOf(stage)).toHaveLength(2);
+      await nothingRuns(stage);
+    }),
+  );
+});
+
+describe.concurrent('odek repl', PATIENT, () => {
+  it('leaves nothing behind when Ctrl-C ends its start', () =>
+    onStage([], async (stage) => {
+      const { args = [], ...given } = (await entry(stage)) as { command: string; args?: readonly string[] };
+      await operator(stage, { slow: { ...given, args: [...args, 'silent'], auto_approve: true } });
+      const seen = await stage.terminal(['repl'], [{ pause: 2 }, { send: '\u0003' }]);
+      expect(seen.exit).toBe(130);
+      expect(pidsOf(stage)).toHaveLength(1);
+      await nothingRuns(stage);
+    }));
+});
+
+describe.concurrent('odek as a server', PATIENT, () => {
+  it('offers the tools of its own servers, which end with it', () =>
+    onStage([], async (stage) => {
+      await operator(stage, { small: { ...(await entry(stage)), auto_approve: true } });
+      const say = (id: number | undefined, method: string, params: object): string =>
+        `${JSON.stringify({ jsonrpc: '2.0', ...(id !== undefined && { id }), method, params })}\n`;
+      const input = [
+        say(1, 'initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'test', version: '1' } }),
+        say(undefined, 'notifications/initialized', {}),
+        say(2, 'tools/list', {}),
+        say(3, 'tools/call', { name: 'small__greet', arguments: { a: 1 } }),
+      ].join('');
+      const { code, stdout } = await stage.run(['mcp'], { input });
+      expect(code).toBe(0);
+      const replies = new Map(
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+          .map((reply) => [reply.id, reply.result]),
+      );
+      expect(replies.get(2).tools.map(({ name }: { name: string }) => name)).toEqual(
+        expect.arrayContaining(['small__greet', 'small__count', 'read_file']),
+      );
+      expect(replies.get(3).content[0].text).toContain('greet says {"a":1}');
+      await nothingRuns(stage);
+    }));
+});
+
+describe.concurrent('a run without servers', PATIENT, () => {
+  it('loads nothing that reaches one', () =>
+    onStage([DONE], async (stage) => {
+      const list = join(stage.work, 'loaded.txt');
+      const ended = await stage.run(['run', 'say'], { env: { NODE_OPTIONS: `--import=${HOOK}`, LOADED_MODULES: list }, source: true });
+      expect(ended.code).toBe(0);
+      const urls = (await readFile(list, 'utf8')).trim().split('\n');
+      expect(urls.some((url) => url.endsWith('/hosts/mcp-client/board.ts'))).toBe(true);
+      const reaching =
+        /modelcontextprotocol|\/adapters\/mcp|\/hosts\/mcp-client\/(?!board|connect\.)|\/hosts\/config\/(apply-servers|mcp-servers)/;
+      expect(urls.filter((url) => reaching.test(url))).toEqual([]);
+    }));
 });
 
 describe.concurrent('odek mcp', PATIENT, () => {

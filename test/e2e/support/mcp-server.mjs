@@ -1,7 +1,8 @@
 /**
  * A small MCP server over standard input and output, written with nothing but node. Its tools come from the
  * file that its first argument names, read at each listing: `[{ name, description, inputSchema }]`. It appends its
- * process id to the file of the second argument. A third one is what it does wrong: `silent` answers nothing.
+ * process id to the file of the second argument. A third one is what it does wrong: `silent` answers nothing,
+ * `stubborn` neither answers nor ends.
  * Tools named `environment`, `become`, `pause` and `die` do what they say; every other one repeats its arguments.
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,9 +41,12 @@ process.stderr.write('the small server is up\n');
 const lines = createInterface({ input: process.stdin });
 lines.on('line', async (line) => {
   const { id, method, params } = JSON.parse(line);
-  if (id === undefined || fault === 'silent') return;
+  if (id === undefined || fault === 'silent' || fault === 'stubborn') return;
   const handler = handlers[method];
   if (handler === undefined) send({ id, error: { code: -32601, message: `no such method: ${method}` } });
   else send({ id, result: await handler(params ?? {}) });
 });
-lines.on('close', () => process.exit(0));
+if (fault === 'stubborn') {
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) process.on(signal, () => {});
+  setInterval(() => {}, 1000);
+} else lines.on('close', () => process.exit(0));
