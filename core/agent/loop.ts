@@ -134,6 +134,8 @@ async function act(state: RunState, gate: Gate, thought: Thought): Promise<reado
     emitUsage(state, thought);
     return seq;
   });
+  // The batch fails with the same store, and is waited for first.
+  stored.catch(() => {});
   const results = await runBatch(state, gate, thought.calls);
   await state.journal.flush();
   state.transcript.push(thought.message, await stored);

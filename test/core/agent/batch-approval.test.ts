@@ -5,6 +5,7 @@ import { createScriptedApprover } from '../../../adapters/approver/scripted.ts';
 import { foldJournal } from '../../../core/transcript/fold.ts';
 import type { ApprovalRequest, ApprovalVerdict, Approver } from '../../../ports/approval.ts';
 import { defineTool } from '../../../ports/plugin.ts';
+import { SessionError, type SessionWriter } from '../../../ports/session.ts';
 import { createHarness, type Harness, type HarnessOptions, toolResults } from './harness.ts';
 
 let harness: Harness | undefined;
@@ -150,6 +151,48 @@ describe('one card for the calls of a response', () => {
     const outcomes = run.events.flatMap((event) => (event.type === 'tool_result' ? [event.outcome] : []));
     expect(outcomes).toEqual(['cancelled', 'cancelled']);
     expect(foldJournal(await run.journal()).open).toEqual([]);
+  });
+
+  it.each([
+    ['a card of several calls', ['make a', 'make b']],
+    ['a card of one call', ['make a']],
+  ])('ends with the run when its time is up: %s', async (_, commands) => {
+    let isCancelled = false;
+    const approver: Approver = {
+      decide: (_request, signal) =>
+        new Promise<ApprovalVerdict>((_resolve, reject) =>
+          signal.addEventListener('abort', () => {
+            isCancelled = true;
+            reject(signal.reason);
+          }),
+        ),
+    };
+    const settings = { danger: asking, limits: { max_runtime_seconds: 0.1 } };
+    const run = await start({ approver, settings, steps: [batchOf(...commands), { text: 'never' }] });
+    expect((await run.run()).outcome).toBe('budget');
+    expect(isCancelled).toBe(true);
+    expect(ran).toEqual([]);
+    expect(foldJournal(await run.journal()).open).toEqual([]);
+  });
+
+  it.each(['approval_asked', 'approval_answered'] as const)('lets nothing run when its %s cannot be stored', async (kind) => {
+    const approver = createScriptedApprover({ answers: ['approve'] });
+    const run = await start({ approver, steps: [batchOf('make a', 'make b'), { text: 'never' }] });
+    const session = await run.open();
+    const broken: SessionWriter = {
+      ...session,
+      append: async (records) => {
+        if (records.some((record) => record.kind === kind)) throw new SessionError('disk_full', 'the disk is full');
+        return session.append(records);
+      },
+    };
+    const ended = await run.agent.run({ session: broken, task: 'do it', signal: new AbortController().signal }).then(
+      ({ outcome }) => outcome,
+      (error: unknown) => error,
+    );
+    expect(ended === 'failed' || ended instanceof SessionError).toBe(true);
+    expect(ran).toEqual([]);
+    expect(approver.requests).toHaveLength(kind === 'approval_asked' ? 0 : 1);
   });
 
   it('tells friction over the cards of a run', async () => {
