@@ -94,7 +94,14 @@ const JOINED: readonly string[] = [
  * what a few larger ones hold too much.
  */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'command-line': ['hosts/cli/args.ts', 'hosts/cli/commands.ts', 'hosts/cli/exit-codes.ts', 'hosts/cli/help.ts', 'ports/errors.ts'],
+  'command-line': [
+    'hosts/cli/args.ts',
+    'hosts/cli/commands.ts',
+    'hosts/cli/exit-codes.ts',
+    'hosts/cli/help.ts',
+    'hosts/cli/masked-io.ts',
+    'ports/errors.ts',
+  ],
   agent: ['hosts/cli/continue.ts', 'hosts/cli/repl.ts', 'hosts/cli/run.ts'],
   upkeep: [
     'hosts/cli/audit.ts',

@@ -1,4 +1,5 @@
 import { Container } from 'inversify';
+import { createRedactor, type Redactor } from '../core/redact/redactor.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Edges, HostEnvironment, Root } from './environment.ts';
 import type { McpBoard } from './mcp-client/board.ts';
@@ -28,12 +29,21 @@ export async function closeInOrder(clock: Clock, parts: readonly (() => Promise<
   for (const part of parts) await bounded(clock, part);
 }
 
+/** What parts of odek have to say, with every secret masked. */
+function maskedLog({ config }: HostEnvironment, { log }: Edges): Edges['log'] {
+  let redactor: Redactor | undefined;
+  return (level, text) => {
+    redactor ??= createRedactor(config.secrets);
+    log(level, redactor.text(text));
+  };
+}
+
 /** Builds one host process or session: a fresh container, visited once. Rejects with the first setup error. */
 export async function compose(policy: HostPolicy, environment: HostEnvironment, edges: Edges): Promise<Composed> {
   const container = new Container({ defaultScope: 'Singleton' });
   container.bind(TOKENS.policy).toConstantValue(policy);
   container.bind(TOKENS.environment).toConstantValue(environment);
-  container.bind(TOKENS.edges).toConstantValue(edges);
+  container.bind(TOKENS.edges).toConstantValue({ ...edges, log: maskedLog(environment, edges) });
   container.load(systemModule, worldModule, agentModule);
   const root = (await container.getAsync(TOKENS.root).catch(async (error: unknown) => {
     // Servers may be running, or starting, when something else fails.

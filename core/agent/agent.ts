@@ -200,7 +200,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
     finalisation = false;
     const runId = deps.ids.hex(RUN_ID_BYTES);
     const { session } = input;
-    const emit = createEmitter(deps.emit, deps.clock, runId, session.header.id);
+    const emit = createEmitter(deps.emit, deps, runId, session.header.id);
     const startedAt = deps.clock.monotonic();
     const { transcript, journal } = await begin(input, runId, emit);
     const { signal, stop } = runSignal(deps, settings, input.signal);

@@ -47,8 +47,8 @@ export function shellContext({ deps, settings, sessionId }: CallScope): ShellCon
 }
 
 /** What a validated call means to the user's world. Never rejects. */
-export function judgeReady(scope: CallScope, ready: ReadyCall): Promise<Judgement> {
-  return judgeCall({
+export async function judgeReady(scope: CallScope, ready: ReadyCall): Promise<Judgement> {
+  const judged = await judgeCall({
     tool: ready.tool.spec,
     input: ready.input,
     fs: scope.deps.fs,
@@ -58,6 +58,9 @@ export function judgeReady(scope: CallScope, ready: ReadyCall): Promise<Judgemen
     foreign: scope.deps.isForeign?.(ready.tool.owner),
     reachable: scope.settings.reachableHosts,
   });
+  // A card or a denial shortens what it shows, so secrets are hidden before that.
+  const { text } = scope.deps.redactor;
+  return { ...judged, resource: text(judged.resource), reason: text(judged.reason) };
 }
 
 async function executeAndShape(scope: CallScope, ready: ReadyCall): Promise<Ending> {

@@ -1,5 +1,5 @@
 import type { CallSpeed } from '../../ports/event.ts';
-import type { ModelEvent, ModelRequest } from '../../ports/llm.ts';
+import type { ModelEvent, ModelRequest, ToolDefinition } from '../../ports/llm.ts';
 import { ProviderError } from '../../ports/llm.ts';
 import type { AssistantMessage, Usage } from '../../ports/message.ts';
 import type { JournalRecord } from '../../ports/session.ts';
@@ -19,12 +19,25 @@ type ModelResponse = Extract<ModelEvent, { type: 'response' }>;
 /** Output that is reserved when neither a setting nor the model's own cap is known (DECISIONS 43). */
 const UNKNOWN_OUTPUT_CAP = 4096;
 
+const MASKED = new WeakMap<readonly ToolDefinition[], readonly ToolDefinition[]>();
+
+/** Tools of others describe themselves; what they say may hold a secret that they were given. */
+function maskedDefinitions(definitions: readonly ToolDefinition[], redactor: Redactor): readonly ToolDefinition[] {
+  const known = MASKED.get(definitions);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(definitions);
+  const safe = redactor.json(text);
+  const made = safe === text ? definitions : (JSON.parse(safe) as readonly ToolDefinition[]);
+  MASKED.set(definitions, made);
+  return made;
+}
+
 function buildRequest(state: RunState, maxTokens: number | undefined): ModelRequest {
   const { settings, deps, transcript } = state;
   return {
     model: settings.model,
     messages: transcript.messages,
-    tools: deps.tools.definitions(),
+    tools: maskedDefinitions(deps.tools.definitions(), deps.redactor),
     stream: settings.stream,
     ...(maxTokens !== undefined && { maxTokens }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),

@@ -18,6 +18,11 @@ export interface Redactor {
    * to hide, and JSON again otherwise. Text that is no JSON is redacted as text.
    */
   json(raw: string): string;
+  /**
+   * The last place up to `at` where `text`, which goes on, can be cut without cutting a known value that holds a space or
+   * a character outside ASCII, be it whole or only begun.
+   */
+  cut(text: string, at: number): number;
 }
 
 /** The end of the string literal that starts at `start`, in text known to be JSON. */
@@ -82,6 +87,17 @@ function redactJson(raw: string, text: (value: string) => string): string {
   return copied === 0 ? raw : out + raw.slice(copied);
 }
 
+/** Where `needle`, or as much of it as `text` has, begins before `at` and ends behind it; `at` when it does nowhere. */
+function startAround(text: string, at: number, needle: string): number {
+  const [first = ''] = needle;
+  let start = text.indexOf(first, Math.max(0, at - needle.length + 1));
+  while (start !== -1 && start < at) {
+    if (text.startsWith(needle, start) || needle.startsWith(text.slice(start))) return start;
+    start = text.indexOf(first, start + 1);
+  }
+  return at;
+}
+
 /**
  * Hides secrets in two layers: the known values in every usual spelling (as is, JSON-escaped,
  * base64 at any alignment, hex, URL-encoded, reversed), and shapes of keys, tokens, passwords in
@@ -109,5 +125,11 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     return redactRuns(redactUrlPasswords(redactPrivateKeys(known)));
   }
 
-  return { text: redactText, json: (raw) => redactJson(raw, redactText) };
+  const spaced = needles.flatMap(({ text }) => (/[^\x21-\x7e]/.test(text) ? [text] : []));
+  const cut = (text: string, at: number): number => {
+    const earlier = spaced.reduce((least, needle) => Math.min(least, startAround(text, at, needle)), at);
+    return earlier === at ? at : cut(text, earlier);
+  };
+
+  return { text: redactText, json: (raw) => redactJson(raw, redactText), cut };
 }

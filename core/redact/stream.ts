@@ -10,6 +10,8 @@ export interface RedactedStream {
 
 /** So much of what was shown is looked at again, because a name in front of a value tells that it is secret. */
 const CONTEXT = 96;
+/** Larger than most secrets, so that one of a few cuts falls into none. */
+const CUT_STEP = 1021;
 const KEY_BEGINS = '-----BEGIN ';
 const KEY_ENDS = /-----END [A-Z0-9 ]{0,40}-----/;
 
@@ -22,10 +24,19 @@ function boundary(text: string): number {
   return at;
 }
 
+/** Where a run that never ends can be cut: at least a reach before its end, and inside no secret. */
+function cutLength(held: string, redactor: Redactor): number {
+  const all = redactor.text(held);
+  for (let at = held.length - REDACTION_REACH; at > 0; at -= CUT_STEP) {
+    if (redactor.text(held.slice(0, at)) + redactor.text(held.slice(at)) === all) return at;
+  }
+  return held.length;
+}
+
 /** How much of `held` is whole: up to its last word, and not into a private key that has not ended. */
-function wholeLength(held: string): number {
-  if (held.length > REDACTION_REACH) return held.length;
-  const whole = boundary(held);
+function wholeLength(held: string, redactor: Redactor): number {
+  if (held.length > 2 * REDACTION_REACH) return cutLength(held, redactor);
+  const whole = redactor.cut(held, boundary(held));
   const key = held.lastIndexOf(KEY_BEGINS);
   if (key === -1) return whole;
   const end = KEY_ENDS.exec(held.slice(key));
@@ -33,9 +44,8 @@ function wholeLength(held: string): number {
 }
 
 /**
- * Holds back the last run of visible ASCII, which may be the beginning of a secret, and a private key
- * until its end; at most 32 Ki characters. A known value with a space in it is not found this way
- * when it is cut there; what is stored is redacted whole and does not depend on this.
+ * Holds back the last run of visible ASCII, which may be the beginning of a secret, what may be the
+ * beginning of a known value with spaces in it, and a private key until its end; at most 64 Ki characters.
  */
 export function createRedactedStream(redactor: Redactor): RedactedStream {
   let held = '';
@@ -56,7 +66,7 @@ export function createRedactedStream(redactor: Redactor): RedactedStream {
   return {
     push: (piece) => {
       held += piece;
-      return release(wholeLength(held));
+      return release(wholeLength(held, redactor));
     },
     end: () => {
       const rest = release(held.length);

@@ -8,6 +8,8 @@ export interface TerminalIo {
   readonly stdinIsTty: boolean;
   /** Width in cells; 80 when unknown. */
   readonly columns: number;
+  /** From now on, hides these values, and what has the shape of a secret, in all that is written. Absent: nothing is hidden. */
+  mask?(secrets: readonly string[]): void;
 }
 
 /** A flag's value: text, number, switch, or all values of a repeatable flag in order. */

@@ -18,6 +18,7 @@ export interface ConfigRow {
 /** `odek config [section] [--json]`: the resolved view with the layer that won, secrets hidden. */
 export async function run({ args, io, env, cwd }: CommandContext): Promise<number> {
   const loaded = await loadConfig({ env, cwd, flags: args.flags, tolerant: true });
+  io.mask?.(loaded.config.secrets);
   for (const warning of loaded.warnings) io.stderr.write(`odek: ${warning}\n`);
   const rows = sectionOf(configRows(loaded), args.positionals[0]);
   if (args.flags.json === true) {

@@ -2,7 +2,7 @@ import { ConfigError } from '../../ports/errors.ts';
 import type { SessionHeader, SessionStore } from '../../ports/session.ts';
 import { loadConfig } from '../config/load.ts';
 import type { CommandContext, FlagValue } from './command.ts';
-import { externalRefsOf, mergeExternalRefs } from './external-refs.ts';
+import { externalRefsOf, maskedRefs, mergeExternalRefs } from './external-refs.ts';
 import { loadTold, warner } from './host.ts';
 import { runOneTurn } from './one-turn.ts';
 import { CLI_POLICIES } from './policy.ts';
@@ -54,7 +54,7 @@ export async function run(context: CommandContext): Promise<number> {
     task,
     open: async (composed, { selection }, signal) => {
       const session = await composed.root.store.sessions.open(header.id, { waitMs: OPEN_WAIT_MS }, signal);
-      const externalRefs = mergeExternalRefs(session.header.externalRefs, added);
+      const externalRefs = mergeExternalRefs(session.header.externalRefs, maskedRefs(added, composed.root.redactor.text));
       await session.update({ listed: true, externalRefs, provider: selection.id, model: selection.model });
       return session;
     },

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { SandboxUnavailable } from '../../adapters/process/sandbox/sandbox.ts';
 import { isOdekError } from '../../ports/errors.ts';
 import type { SessionErrorCode } from '../../ports/session.ts';
+import { environmentSecrets } from '../config/environment-secrets.ts';
 import { loadConfig } from '../config/load.ts';
 import { isLoose, readJsonFile, readSmallFile } from '../config/read-file.ts';
 import { selectProvider } from '../config/select.ts';
@@ -33,6 +34,7 @@ export async function run({ io, env, cwd, args }: CommandContext): Promise<numbe
     await projectFinding(state),
   ];
   const loaded = await loadConfig({ env, cwd, flags: args.flags, tolerant: true }).catch((error: unknown) => error);
+  io.mask?.(isLoaded(loaded) ? loaded.config.secrets : environmentSecrets(env));
   if (isLoaded(loaded)) findings.push(...warningFindings(loaded, findings), ...providerFindings(loaded));
   else findings.push({ ok: false, text: messageOf(loaded), advice: 'correct the value; "odek config" shows the rest' });
   if (isLoaded(loaded)) findings.push(await sandboxFinding(loaded, env, cwd));

@@ -55,6 +55,11 @@ export function mergeExternalRefs(old: readonly ExternalRef[], added: readonly E
   return [...seen.values()];
 }
 
+/** References as they are stored: without the secrets that an address may hold. */
+export function maskedRefs(refs: readonly ExternalRef[], redact: (text: string) => string): readonly ExternalRef[] {
+  return refs.map((ref) => ({ ...ref, uri: redact(ref.uri), created_by: redact(ref.created_by) }));
+}
+
 /** The references of a command line, without repeats. `values` is what the repeatable flag collected. */
 export function externalRefsOf(values: FlagValue | undefined, now: number): readonly ExternalRef[] {
   const texts = Array.isArray(values) ? (values as readonly string[]) : [];

@@ -33,6 +33,7 @@ export async function loadToldWithoutModel(context: CommandContext): Promise<Res
 }
 
 function told(context: CommandContext, { config, warnings }: LoadedConfig): ResolvedConfig {
+  context.io.mask?.(config.secrets);
   const warn = warner(context);
   for (const warning of warnings) warn(warning);
   return config;

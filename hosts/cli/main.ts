@@ -12,11 +12,15 @@ export async function main(
   env: Readonly<Record<string, string | undefined>> = process.env,
   cwd?: string,
 ): Promise<number> {
+  // The version is asked for by scripts, often: it loads nothing but itself.
+  const [name, ...rest] = argv;
+  if (name !== undefined && VERSION.has(name) && rest.length === 0) return (await import('./version.ts')).run({ io });
+  const masked = (await import('./masked-io.ts')).maskedIo(io, env);
   try {
-    return await dispatch(argv, { io, env, cwd: cwd ?? (await workingDirectory()) });
+    return await dispatch(argv, { io: masked, env, cwd: cwd ?? (await workingDirectory()) });
   } catch (error) {
     const { exitCodeOfError } = await import('./exit-codes.ts');
-    io.stderr.write(await errorText(error, env));
+    masked.stderr.write(await errorText(error, env));
     return exitCodeOfError(error);
   }
 }
@@ -32,8 +36,6 @@ async function workingDirectory(): Promise<string> {
 
 async function dispatch(argv: readonly string[], { io, env, cwd }: Omit<CommandContext, 'args'>): Promise<number> {
   const [name, ...rest] = argv;
-  // The version is asked for by scripts, often: it loads nothing but itself.
-  if (name !== undefined && VERSION.has(name) && rest.length === 0) return (await import('./version.ts')).run({ io });
   const [{ COMMANDS }, { parseArgs }, help] = await Promise.all([import('./commands.ts'), import('./args.ts'), import('./help.ts')]);
   if (name === undefined || name === '--help' || name === '-h') {
     io.stdout.write(help.overview(COMMANDS, io.columns));

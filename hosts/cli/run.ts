@@ -1,7 +1,7 @@
 import { ConfigError } from '../../ports/errors.ts';
 import { newSessionId } from '../session-id.ts';
 import type { CommandContext } from './command.ts';
-import { externalRefsOf } from './external-refs.ts';
+import { externalRefsOf, maskedRefs } from './external-refs.ts';
 import { loadTold, warner } from './host.ts';
 import { runOneTurn } from './one-turn.ts';
 import { CLI_POLICIES } from './policy.ts';
@@ -20,7 +20,7 @@ export async function run(context: CommandContext): Promise<number> {
     config,
     listed,
     task,
-    open: ({ root: { store, ids, clock } }, { selection, workspace }) =>
+    open: ({ root: { store, ids, clock, redactor } }, { selection, workspace }) =>
       store.sessions.create({
         id: newSessionId(clock.now(), ids),
         title: '',
@@ -28,7 +28,7 @@ export async function run(context: CommandContext): Promise<number> {
         model: selection.model,
         workspace,
         listed,
-        externalRefs,
+        externalRefs: maskedRefs(externalRefs, redactor.text),
       }),
   });
 }

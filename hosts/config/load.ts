@@ -2,6 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { ConfigError } from '../../ports/errors.ts';
 import { assemble, providersOf } from './assemble.ts';
 import { checkValue } from './check-value.ts';
+import { environmentSecrets } from './environment-secrets.ts';
 import { SECRET_NAME } from './expand.ts';
 import { inferProvider } from './infer.ts';
 import type { KeySpec } from './key-spec.ts';
@@ -179,9 +180,10 @@ function find(name: string, { options, keys, file }: Pick<Loading, 'options' | '
 }
 
 /** Every secret of every layer, also of the keys that lose: any of them may come up in a text. */
-function collectSecrets({ values }: Merged, { secrets, keys, file }: Loading): void {
+function collectSecrets({ values }: Merged, { secrets, keys, file, options }: Loading): void {
   const mirrors = new Set(CONFIG_KEYS.filter((spec) => spec.secret !== true).map((spec) => spec.env));
   for (const value of keys.values()) secrets.add(value);
+  for (const value of environmentSecrets(options.env)) secrets.add(value);
   for (const [name, value] of file) if (!mirrors.has(name)) secrets.add(value);
   for (const [key, value] of values) {
     if (typeof value !== 'string') continue;

@@ -1,5 +1,6 @@
 import { applyServers } from '../config/apply-servers.ts';
 import { assemble } from '../config/assemble.ts';
+import { environmentSecrets } from '../config/environment-secrets.ts';
 import { readLayer } from '../config/layer.ts';
 import { lay, startWithDefaults } from '../config/merge.ts';
 import { statePaths } from '../config/state-paths.ts';
@@ -7,14 +8,14 @@ import type { ResolvedConfig } from '../config/types.ts';
 
 /**
  * The configuration of an embedded agent: the keys of `config.json` as an object, and nothing else.
- * No file and no variable is read. Throws `ConfigError` for a value that is wrong.
+ * No file is read, and variables only to know which values to hide. Throws `ConfigError` for a value that is wrong.
  */
 export function embeddedConfig(
   document: Readonly<Record<string, unknown>>,
   place: { readonly stateDir: string; readonly workspace: string },
   warn: (text: string) => void,
 ): ResolvedConfig {
-  const secrets: string[] = [];
+  const secrets: string[] = [...environmentSecrets(process.env)];
   const entries = readLayer(document, {
     path: 'createAgent',
     project: false,

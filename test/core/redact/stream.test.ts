@@ -41,6 +41,26 @@ describe('a redacted stream', () => {
     for (const pieces of cuts(text)) expect(streamed(pieces).join('')).toBe(redactor.text(text));
   });
 
+  it('hides a known value with spaces, line breaks or letters of any script in it, wherever it is cut', () => {
+    for (const value of ['correct horse battery', 'line one\nline two', 'пароль мой', 'a secret é wörd']) {
+      const known = createRedactor([value]);
+      const text = `it is ${value}, yes`;
+      for (const pieces of cuts(text)) {
+        const stream = createRedactedStream(known);
+        expect([...pieces.map(stream.push), stream.end()].join('')).toBe('it is [REDACTED], yes');
+      }
+    }
+  });
+
+  it('hides a known value at any place of a run that never ends', () => {
+    const filler = 'x'.repeat(1000);
+    for (let offset = 0; offset < 1000; offset += 97) {
+      const pieces = Array.from({ length: 140 }, (_, at) => (at % 7 === 3 ? filler.slice(0, offset) + SECRET + filler : filler));
+      const shown = streamed(pieces.flatMap((piece) => [piece.slice(0, 500 + offset), piece.slice(500 + offset)])).join('');
+      expect(shown).not.toMatch(/canary|0123456/);
+    }
+  });
+
   it('hides a private key wherever it is cut', () => {
     const text = `see\n-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----\nend`;
     for (const pieces of cuts(text)) expect(streamed(pieces).join('')).toBe('see\n[REDACTED]\nend');
