@@ -1,6 +1,7 @@
 import { createHttpClient, hostPort } from '../../adapters/http/index.ts';
 import { createMcpConnector } from '../../adapters/mcp/index.ts';
 import { childEnvironment } from '../../adapters/process/environment.ts';
+import { openProcessTrees } from '../../adapters/process/trees.ts';
 import { displayText } from '../../core/approvals/display.ts';
 import { REDACTION_REACH, type Redactor } from '../../core/redact/redactor.ts';
 import type { HttpClient } from '../../ports/http.ts';
@@ -8,7 +9,6 @@ import type { McpConnector, McpHttpServer } from '../../ports/mcp.ts';
 import { odekVersion } from '../cli/version.ts';
 import type { HostEnvironment } from '../environment.ts';
 import { guardedProxy } from '../network.ts';
-import { serverTrees } from './trees.ts';
 
 export interface OpenConnector extends McpConnector {
   /** Gives the HTTP clients back. Connections are closed before, by whoever has them. */
@@ -24,7 +24,7 @@ export function openConnector(place: Place, redactor: Redactor, show: (line: str
   const connector = createMcpConnector({
     version: odekVersion(),
     childEnvironment: (added) => childEnvironment(env, added),
-    trees: serverTrees(config.state.serversFolder),
+    trees: openProcessTrees(config.state.serversFolder),
     redaction: { text: redactor.text, reach: REDACTION_REACH },
     http: (server) => {
       const client = clientFor(server, place);
