@@ -11,8 +11,8 @@ const MARK = { pass: 'pass', fail: 'FAIL', skip: 'skip' } as const;
 
 /** `odek extension check <command> [args…]`: compares somebody's server with the contract for extensions. */
 export async function run(context: CommandContext): Promise<number> {
-  const [action, command, ...args] = context.args.positionals;
-  if (action !== 'check') throw new ConfigError('unknown_action', `odek extension ${action}: there is only check`, { value: action });
+  // `check` is the only action, and the parser has seen to it.
+  const [, command, ...args] = context.args.positionals;
   if (command === undefined)
     throw new ConfigError('missing_argument', 'odek extension check: which server? odek extension check -- <command> [args…]');
   const [{ checkExtension }, { createSchemaValidator }] = await Promise.all([
