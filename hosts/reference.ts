@@ -9,6 +9,7 @@ import { flagNotes, flagText } from './cli/help.ts';
 import { rangeText } from './config/check-value.ts';
 import type { KeySpec, ProjectRule } from './config/key-spec.ts';
 import { CONFIG_KEYS } from './config/keys.ts';
+import { MCP_SERVER_FIELDS } from './config/mcp-fields.ts';
 import { markdownTable } from './markdown-table.ts';
 import { POLICIES, policyMatrix } from './policy-matrix.ts';
 
@@ -16,6 +17,7 @@ import { POLICIES, policyMatrix } from './policy-matrix.ts';
 export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/configuration.md': configTable,
   'docs/cli.md': commandReference,
+  'docs/mcp.md': serverTable,
   'docs/policy-matrix.md': () => policyMatrix(POLICIES),
 };
 
@@ -41,6 +43,19 @@ function configTable(): string {
     valuesText(spec),
     spec.flag === undefined ? '' : `\`--${spec.flag}\``,
     spec.env === undefined ? '' : `\`${spec.env}\``,
+    PROJECT[spec.project],
+    spec.summary,
+  ]);
+  return markdownTable(head, rows);
+}
+
+/** The table of the fields of an MCP server. */
+function serverTable(): string {
+  const head = ['Field', 'Default', 'Values', 'Project', 'Meaning'];
+  const rows = MCP_SERVER_FIELDS.map((spec) => [
+    `\`${spec.key}\``,
+    spec.default === undefined ? '–' : `\`${JSON.stringify(spec.default)}\``,
+    valuesText(spec),
     PROJECT[spec.project],
     spec.summary,
   ]);
