@@ -4,11 +4,12 @@ import type { ClientRequest } from 'node:http';
 import { CancelledError } from '../../ports/errors.ts';
 import type { HttpClient, HttpRequest } from '../../ports/http.ts';
 import { HttpError } from '../../ports/http.ts';
+import type { Connect, Open } from './connection.ts';
 import type { Destination, Resolve } from './destination.ts';
 import { guardedRule, operatorRule } from './destination.ts';
 import { toHttpError } from './errors.ts';
 import { awaitResponse } from './exchange.ts';
-import { type Connect, createLines, type LineOptions, type Open } from './lines.ts';
+import { createLines, type LineOptions } from './lines.ts';
 
 export { hostPort } from './destination.ts';
 export { proxyVariable } from './proxy-variable.ts';

@@ -1,12 +1,10 @@
 import type { LookupAddress } from 'node:dns';
-import type { Agent, ClientRequest, RequestOptions } from 'node:http';
+import type { Agent } from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { TcpNetConnectOpts } from 'node:net';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-
-/** Opens a connection to an address that was checked. */
-export type Connect = (target: { readonly address: string; readonly port: number }) => Duplex | Promise<Duplex>;
+import type { Connect, Open } from './connection.ts';
 
 export interface LineOptions {
   /** `direct`: the client connects by itself. `forward`: a proxy resolves names. `pinned`: a proxy connects to the address that was checked. */
@@ -16,9 +14,6 @@ export interface LineOptions {
   /** PEM certificates trusted beside the system's. */
   readonly certificates?: string | undefined;
 }
-
-/** Starts a request on the right agent. */
-export type Open = (options: RequestOptions) => ClientRequest;
 
 export interface Lines {
   (url: URL): Promise<Open>;

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import { ConfigError } from '../../ports/errors.ts';
 import { HttpError } from '../../ports/http.ts';
-import type { Connect, Open } from './lines.ts';
+import type { Connect, Open } from './connection.ts';
 
 const TUNNEL_TIMEOUT_MS = 15_000;
 

@@ -172,6 +172,8 @@ const SNIFFED: Readonly<Record<string, RegExp>> = {
   'usercustomize.py': /./s,
 };
 
+const IGNORED = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+
 /** Whether the file's content decides. */
 export function isSniffed(path: string): boolean {
   return Object.hasOwn(SNIFFED, nameOf(path.toLowerCase()));
@@ -179,7 +181,8 @@ export function isSniffed(path: string): boolean {
 
 /** Whether writing the file makes something run later. `content` is what is written, where it is known. */
 export function isPersistent(path: string, place: Place, content: string | undefined): boolean {
-  const lower = path.toLowerCase();
+  // Some file systems leave such characters out when they compare names.
+  const lower = path.replace(IGNORED, '').toLowerCase();
   const home = place.home?.toLowerCase();
   const fixed = PERSISTENT.some((entry) => {
     const wanted = entry.startsWith('~') ? (home === undefined ? undefined : home + entry.slice(1)) : entry;

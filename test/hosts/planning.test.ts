@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { firstPartyOf, isPlanning } from '../../hosts/planning.ts';
+import { firstPartyOf, foreignOf, isPlanning } from '../../hosts/planning.ts';
+import { definePlugin } from '../../ports/plugin.ts';
 
 const planning = { enabled: true, max_steps: 12, max_render_chars: 2000 };
 const tools = { disabled: [] };
@@ -22,5 +23,13 @@ describe('whose declared effects are believed', () => {
   it('are the plugins that odek brings, where they are there', () => {
     expect(['files', 'shell', 'plan-tool', 'weather'].map(firstPartyOf())).toEqual([true, true, true, false]);
     expect(['files', 'shell'].map(firstPartyOf(['files']))).toEqual([true, false]);
+  });
+});
+
+describe("whose tools are a third party's", () => {
+  it("are those that are neither odek's own nor handed over by the embedding program", () => {
+    const weather = definePlugin({ name: 'weather', apply: () => undefined });
+    expect(['files', 'weather', 'other'].map(foreignOf(undefined, [weather]))).toEqual([false, false, true]);
+    expect(['files', 'shell', 'weather'].map(foreignOf(['files']))).toEqual([false, true, true]);
   });
 });

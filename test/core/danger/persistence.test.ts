@@ -16,7 +16,14 @@ const HELD = JSON.stringify({ name: 'a', scripts: { test: 'vitest', postinstall:
 
 describe('a place where something runs later', () => {
   it.each([
-    ...['/project/.envrc', '/project/sub/.envrc', '/project/.git/hooks/pre-commit', '/project/.GIT/Hooks/pre-push', '/project/.git/config'],
+    ...[
+      '/project/.envrc',
+      '/project/sub/.envrc',
+      '/project/.git/hooks/pre-commit',
+      '/project/.GIT/Hooks/pre-push',
+      '/project/.g\u200cit/hooks/pre-push',
+      '/project/.git/config',
+    ],
     ...[
       '/project/.git/modules/a/hooks/post-merge',
       '/project/.git/worktrees/w/config.worktree',

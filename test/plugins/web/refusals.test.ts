@@ -278,7 +278,10 @@ describe('a body', () => {
   it('is not read by http_request, whatever its length', async () => {
     const closed = Promise.withResolvers<void>();
     const server = createServer((socket) => {
-      socket.on('error', () => undefined).once('close', () => closed.resolve()).resume();
+      socket
+        .on('error', () => undefined)
+        .once('close', () => closed.resolve())
+        .resume();
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\nbegin');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
