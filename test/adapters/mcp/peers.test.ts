@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { live, type McpSetup, setUpMcp, textOf } from './setup.ts';
+import { live, type McpSetup, SERVERS, setUpMcp, textOf, until } from './setup.ts';
 
 const PACKAGES = fileURLToPath(new URL('../../../node_modules/@modelcontextprotocol/', import.meta.url));
 const scriptOf = (name: string): string => join(PACKAGES, name, 'dist/index.js');
@@ -100,5 +100,37 @@ describe('a server of the official ones', () => {
       { signal: live() },
     );
     expect(textOf(await connection.call('read_graph', {}, { signal: live() }))).toContain('speaks MCP');
+  });
+});
+
+describe("a server of the protocol's own SDK", () => {
+  it.each(['auto', '2026-07-28'] as const)(
+    'speaks the newest version over standard input and output (%s), and tells changes',
+    async (protocol) => {
+      setup = setUpMcp();
+      const connection = await setup.connect(
+        setup.stdio({}, { args: [join(SERVERS, 'modern.mjs'), 'stdio'], protocol, timeoutMs: 20_000 }),
+      );
+      expect(connection.report()).toMatchObject({ protocolVersion: '2026-07-28', serverName: 'modern', serverVersion: '2.0.0' });
+      let told = 0;
+      connection.onToolsChanged(() => {
+        told += 1;
+      });
+      expect(textOf(await connection.call('echo', { text: 'new' }, { signal: live() }))).toBe('new');
+      await connection.call('grow', { text: 'grown' }, { signal: live() });
+      await until(() => told === 1);
+      expect((await connection.listTools(live())).tools.map(({ name }) => name)).toContain('grown');
+    },
+  );
+
+  it.each(['auto', '2026-07-28', '2025-03-26'] as const)('speaks over HTTP what is asked for (%s)', async (protocol) => {
+    setup = setUpMcp();
+    const started = spawn(process.execPath, [join(SERVERS, 'modern.mjs'), 'http'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    child = started;
+    const port = await new Promise<string>((resolve) => started.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim())));
+    const connection = await setup.connect(setup.http(`http://127.0.0.1:${port}/mcp`, { protocol, timeoutMs: 20_000 }));
+    expect(connection.report().protocolVersion).toBe(protocol === 'auto' ? '2026-07-28' : protocol);
+    expect((await connection.listTools(live())).tools.map(({ name }) => name)).toEqual(['echo', 'grow']);
+    expect(textOf(await connection.call('echo', { text: 'new' }, { signal: live() }))).toBe('new');
   });
 });
