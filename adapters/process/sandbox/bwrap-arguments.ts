@@ -13,6 +13,8 @@ export interface BwrapPlan {
   readonly network: boolean;
   /** Whether a user namespace of its own is made; only root can do without. */
   readonly userNamespace: boolean;
+  /** Rights that commands of root keep; none for others. */
+  readonly capabilities?: readonly string[];
   /** Folders of the machine that are readable inside. */
   readonly readable: readonly string[];
   /** Links at the top of the tree, such as `/bin`, and where they lead. */
@@ -42,9 +44,12 @@ export function bwrapArguments(plan: BwrapPlan): string[] {
     ...['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
     ...(plan.network ? [] : ['--unshare-net']),
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+    ...(plan.capabilities ?? []).flatMap((name) => ['--cap-add', name]),
     ...mounts.flatMap(argumentsOf),
     // The top of the tree is a memory of its own; without this it could be filled and written.
     ...['--remount-ro', '/'],
+    // Files below it set the whole kernel, and the kernel takes root in any namespace for root.
+    ...['--remount-ro', '/proc'],
     ...['--chdir', plan.workspace],
   ];
 }

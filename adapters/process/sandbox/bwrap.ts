@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { childEnvironment } from '../environment.ts';
 import { type BwrapPlan, bwrapArguments } from './bwrap-arguments.ts';
@@ -46,7 +46,7 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-function planFor(workspace: string, { environment, home, stateDir, network, readonly }: SandboxOptions): Omit<BwrapPlan, 'userNamespace'> {
+function planFor(workspace: string, { environment, home, stateDir, network, readonly }: SandboxOptions): Omit<BwrapPlan, keyof Rights> {
   const { readable, links } = systemFolders();
   const state = existsSync(stateDir) ? realpathSync(stateDir) : stateDir;
   const secrets = home === undefined ? [] : SECRET_FOLDERS.map((name) => join(home, name));
@@ -70,13 +70,24 @@ function realpathOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-/** Tried with a user namespace of its own, and by root without one as well. */
-async function firstThatRuns(bwrap: string, plan: Omit<BwrapPlan, 'userNamespace'>): Promise<BwrapPlan> {
-  const kinds = process.getuid?.() === 0 ? [true, false] : [true];
+type Rights = Pick<BwrapPlan, 'userNamespace' | 'capabilities'>;
+
+const OWN_NAMESPACE: Rights = { userNamespace: true };
+/**
+ * In a namespace of its own, root has no more rights to the files of others than anybody. Where the
+ * working directory is somebody else's, this is what writing it takes.
+ */
+const FILES_OF_OTHERS: Rights = { userNamespace: false, capabilities: ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER'] };
+
+/** Tried with a user namespace of its own; by root, who can do without, in other ways as well. */
+async function firstThatRuns(bwrap: string, plan: Omit<BwrapPlan, keyof Rights>): Promise<BwrapPlan> {
+  const isRoot = process.getuid?.() === 0;
+  const isForeign = isRoot && !plan.readonly && statSync(plan.workspace).uid !== 0;
+  const ways = [...(isForeign ? [FILES_OF_OTHERS] : []), OWN_NAMESPACE, ...(isRoot ? [{ userNamespace: false }] : [])];
   let words = '';
-  for (const userNamespace of kinds) {
-    const tried = await faultOf(bwrap, [...bwrapArguments({ ...plan, userNamespace }), '--', '/bin/sh', '-c', ':']);
-    if (tried === undefined) return { ...plan, userNamespace };
+  for (const rights of ways) {
+    const tried = await faultOf(bwrap, [...bwrapArguments({ ...plan, ...rights }), '--', '/bin/sh', '-c', ':']);
+    if (tried === undefined) return { ...plan, ...rights };
     words ||= tried;
   }
   throw new SandboxUnavailable(`bwrap does not run here: ${words}`, NAMESPACES);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -81,6 +81,18 @@ describe('a command in the sandbox cannot', () => {
   ])('write %s', async (path) => {
     expect(await said(`touch ${path} && echo written`)).not.toContain('written');
     expect(existsSync(path)).toBe(false);
+  });
+
+  it('set the kernel, not even as root', async () => {
+    const writable = await said(
+      'for f in /proc/sys/kernel/core_pattern /proc/sys/vm/drop_caches /proc/sysrq-trigger; do [ -w $f ] && echo $f; done; echo over',
+    );
+    expect(writable).toBe('over\n');
+    expect(
+      await said(
+        'find /proc -maxdepth 4 -type f -writable -not -path "/proc/[0-9]*" 2>/dev/null | head -1; mount -o remount,rw /proc && echo mounted',
+      ),
+    ).not.toMatch(/proc\/[a-z]|mounted$/);
   });
 
   it('leave anything outside the working directory', async () => {
@@ -238,6 +250,22 @@ describe('the sandbox', () => {
     expect(stdout).toBe(`notes\n${CANARY}`);
     expect(stderr).toContain('secrets.env');
     expect(await readFile(join(place.home, '.netrc'), 'utf8')).toBe(CANARY);
+  });
+
+  it('lets root work in a folder of somebody else, and nowhere else', async () => {
+    const foreign = join(place.root, 'foreign');
+    await mkdir(foreign, { mode: 0o700 });
+    if (process.getuid?.() === 0) await chown(foreign, 12_345, 12_345);
+    const sandbox = await place.open({ workspace: foreign });
+    const { stdout, stderr } = await runIn(
+      sandbox,
+      place.environment,
+      foreign,
+      'echo made > made; cat made; touch /etc/x /usr/x; cat ~/.odek/secrets.env /etc/shadow; mount -t tmpfs n /tmp && echo mounted; mount -o remount,rw /proc && echo mounted; [ -w /proc/sys/kernel/core_pattern ] && echo writable; [ -w /proc/sysrq-trigger ] && echo writable',
+    );
+    expect(stdout).toBe('made\n');
+    expect(stderr.match(/Read-only file system/g)).toHaveLength(2);
+    expect(await readFile(join(foreign, 'made'), 'utf8')).toBe('made\n');
   });
 
   it('starts nothing outside its working directory', async () => {
