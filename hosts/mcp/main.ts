@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { displayText } from '../../core/approvals/display.ts';
 import { PLUGIN_NAMES } from '../../plugins/index.ts';
@@ -81,8 +82,9 @@ async function serveOverStreams(context: CommandContext, host: ToolHost, signal:
 interface HttpPlace {
   readonly host: string;
   readonly port: number;
-  /** Absent: one is made. */
-  readonly token: string | undefined;
+  readonly token: string;
+  /** The token was made for this start, so that it has to be told. */
+  readonly isNew: boolean;
 }
 
 function httpPlace({ args, env }: CommandContext): HttpPlace {
@@ -104,7 +106,8 @@ function httpPlace({ args, env }: CommandContext): HttpPlace {
       value: host,
     });
   }
-  return { host, port: typeof flags.port === 'number' ? flags.port : 0, token: given };
+  const port = typeof flags.port === 'number' ? flags.port : 0;
+  return { host, port, token: given ?? randomBytes(TOKEN_BYTES).toString('hex'), isNew: given === undefined };
 }
 
 function refuseHttpFlags({ args }: CommandContext): void {
@@ -116,17 +119,16 @@ function refuseHttpFlags({ args }: CommandContext): void {
 async function serveOverHttp(context: CommandContext, host: ToolHost, place: HttpPlace, signal: AbortSignal): Promise<void> {
   const { serveHttp } = await import('./http.ts');
   const warn = warner(context);
-  const token = place.token ?? host.hex(TOKEN_BYTES);
   const front = await serveHttp(serverFactory(host), {
     host: place.host,
     port: place.port,
-    token,
+    token: place.token,
     newId: () => host.hex(TOKEN_BYTES),
     announce: (notify) => host.onChange(() => notify.toolsChanged()),
     onError: (error) => warn(`mcp: ${displayText(error.message)}`),
   });
+  if (place.isNew) warn(`mcp: the token of this start is ${place.token}; set ${TOKEN_VARIABLE} to choose one`);
   warn(`mcp: serving at ${front.url}`);
-  if (place.token === undefined) warn(`mcp: the token of this start is ${token}; set ${TOKEN_VARIABLE} to choose one`);
   const told = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => told.resolve(), { once: true });
   if (!signal.aborted) await told.promise;
