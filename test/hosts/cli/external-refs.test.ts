@@ -25,7 +25,20 @@ describe('--external-ref', () => {
     expect(mergeExternalRefs(once, externalRefsOf(['a=y', 'b=y'], NOW + 1))).toHaveLength(3);
   });
 
+  it('takes each field up to its limit', () => {
+    const [kind, uri, creator] = ['k'.repeat(64), 'u'.repeat(2048), 'c'.repeat(128)];
+    const given = `kind=${kind},uri=${uri},created_by=${creator}`;
+    expect(externalRefsOf([given], NOW)).toMatchObject([{ kind, uri, created_by: creator, read_only: true }]);
+    expect(externalRefsOf(['a-b_9=x'], NOW)).toMatchObject([{ kind: 'a-b_9' }]);
+  });
+
   it.each([
+    [`${'k'.repeat(65)}=x`, 'kind is "kkk'],
+    ['Kind=x', 'unknown field "Kind"'],
+    ['kind=,uri=x,created_by=me', 'kind is ""'],
+    [`kind=ok,uri=x,created_by=${'c'.repeat(129)}`, 'created_by has 129 characters'],
+    ['kind=ok,uri=a\u0085b,created_by=me', 'control characters'],
+    ['kind=ok,uri=a\nb,created_by=me', 'control characters'],
     ['kind=Bad Kind,uri=x,created_by=me', 'kind is "Bad Kind"'],
     ['kind=ok,uri=,created_by=me', 'uri has 0 characters'],
     [`kind=ok,uri=${'x'.repeat(2049)},created_by=me`, 'uri has 2049 characters'],
