@@ -23,9 +23,9 @@ it('takes over the calls of journals that are older than the ledger, and passes 
   await store.close();
   const raw = new DatabaseSync(place.path);
   // Only what the first schema had is left.
-  const later = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('sessions', 'records')
-    AND name NOT LIKE 'search%' AND name NOT LIKE 'sqlite%'`;
-  for (const { name } of raw.prepare(later).all()) raw.exec(`DROP TABLE ${name}`);
+  const later = `SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'trigger') AND name NOT IN ('sessions', 'records')
+    AND name NOT LIKE 'search%' AND name NOT LIKE 'sqlite%' ORDER BY type DESC`;
+  for (const { type, name } of raw.prepare(later).all()) raw.exec(`DROP ${type} ${name}`);
   raw.exec('PRAGMA user_version = 1');
   raw.exec(`INSERT INTO records (id, at, kind, json) SELECT max(id) + 1, 5, 'usage', '{"torn' FROM records`);
   raw.close();
