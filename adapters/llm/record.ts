@@ -132,7 +132,7 @@ function startTape(clock: Clock, delays: boolean, redact: Redact): Tape {
       else if (event.type === 'reasoning_delta') steps.push({ reasoning: event.text, ...delay() });
     },
     end({ message, finish, usage }) {
-      const calls = (message.toolCalls ?? []).map((call) => ({ ...call, arguments: redact(call.arguments) }));
+      const calls = (message.toolCalls ?? []).map((call) => ({ ...call, name: redact(call.name), arguments: redact(call.arguments) }));
       return { steps: redactSteps(steps, redact), calls, finish, ...(usage === undefined ? {} : { usage }), ...delay() };
     },
     fail: (error) => ({ steps: redactSteps(steps, redact), calls: [], finish: 'stop', ...delay(), error }),

@@ -74,7 +74,7 @@ export function needlesOf(secrets: readonly string[]): readonly Needle[] {
     const secret = raw.trim().slice(0, MAX_SECRET_LENGTH);
     if (secret.length < MIN_SECRET_LENGTH) continue;
     const lines = secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_LENGTH && line !== secret);
-    for (const needle of [...spellings(secret), ...lines.map(plain)]) {
+    for (const needle of [...spellings(secret), ...lines.flatMap(spellings)]) {
       if (needle.text.length >= MIN_SECRET_LENGTH) found.set(needle.text, needle);
     }
   }

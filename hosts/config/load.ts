@@ -186,12 +186,22 @@ function collectSecrets({ values }: Merged, { secrets, keys, file, options }: Lo
   for (const value of environmentSecrets(options.env)) secrets.add(value);
   for (const [name, value] of file) if (!mirrors.has(name)) secrets.add(value);
   for (const [key, value] of values) {
+    if (/^sinks(\.|$)/.test(key)) for (const secret of headerSecrets(value)) secrets.add(secret);
     if (typeof value !== 'string') continue;
     if (/(^|\.)api_key$/.test(key)) secrets.add(value);
     if (/(^|\.)(?:base_url|proxy)$/.test(key) && URL.canParse(value))
       for (const spelling of spellingsOf(new URL(value).password)) secrets.add(spelling);
   }
   secrets.delete('');
+}
+
+const SECRET_HEADER = /auth|key|token|secret|cookie|password/i;
+
+/** What headers that admit somewhere hold, at any depth; behind a scheme such as `Bearer` also by itself. */
+function headerSecrets(value: unknown, name = ''): readonly string[] {
+  if (typeof value === 'string') return SECRET_HEADER.test(name) ? [value, value.replace(/^\S+\s+/, '')] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([member, inner]) => headerSecrets(inner, member));
 }
 
 /** A password as it stands in an address, and as it is. */
