@@ -1,5 +1,5 @@
 /** Characters of a result that the model gets at most, whatever is configured. */
-export const MAX_RESULT_CHARS = 1_000_000;
+const MAX_RESULT_CHARS = 1_000_000;
 /** Characters of the result itself that have their place beside the notice. */
 const MIN_TEXT_CHARS = 64;
 /** The longest names and the largest figure that the notice can have. */
