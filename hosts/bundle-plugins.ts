@@ -116,11 +116,11 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hosts/cli/usage.ts',
   ],
   mcp: [
-    'hosts/cli/mcp.ts',
     'hosts/cli/mcp/approve.ts',
     'hosts/cli/mcp/list.ts',
     'hosts/cli/mcp/probe.ts',
     'hosts/cli/mcp/revoke.ts',
+    'hosts/cli/mcp/work.ts',
     'hosts/config/apply-servers.ts',
     'hosts/mcp-client/connector.ts',
     'hosts/mcp-client/consent.ts',

@@ -2,7 +2,6 @@ import { ConfigError } from '../../ports/errors.ts';
 import type { CommandContext } from './command.ts';
 import { loadToldWithoutModel } from './host.ts';
 import { onInterrupt } from './interrupt.ts';
-import { openMcpWork } from './mcp/work.ts';
 
 const ACTIONS = ['list', 'approve', 'revoke', 'probe'] as const;
 /** Flags of odek as a server. */
@@ -28,6 +27,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
   const config = await loadToldWithoutModel(context);
   const interrupt = onInterrupt();
+  const { openMcpWork } = await import('./mcp/work.ts');
   const work = await openMcpWork(context, config, interrupt.signal);
   try {
     if (known === 'list') return await (await import('./mcp/list.ts')).listServers(work);
