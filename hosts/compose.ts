@@ -2,10 +2,9 @@ import { Container } from 'inversify';
 import { createRedactor, type Redactor } from '../core/redact/redactor.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Edges, HostEnvironment, Root } from './environment.ts';
-import type { McpBoard } from './mcp-client/board.ts';
 import { agentModule, systemModule, worldModule } from './modules.ts';
 import type { HostPolicy } from './policy.ts';
-import { TOKENS } from './tokens.ts';
+import { TOKENS, type Token } from './tokens.ts';
 
 export interface Composed {
   readonly root: Root;
@@ -38,18 +37,34 @@ function maskedLog({ config }: HostEnvironment, { log }: Edges): Edges['log'] {
   };
 }
 
-/** Builds one host process or session: a fresh container, visited once. Rejects with the first setup error. */
-export async function compose(policy: HostPolicy, environment: HostEnvironment, edges: Edges): Promise<Composed> {
+/** Gives what a token stands for, made with everything that it needs and nothing else. */
+type Get = <Bound>(token: Token<Bound>) => Promise<Bound>;
+
+/** Takes what `visit` asks for out of a fresh container. Rejects with the first setup error, and then has left nothing running. */
+export async function take<Parts>(
+  policy: HostPolicy,
+  environment: HostEnvironment,
+  edges: Edges,
+  visit: (get: Get) => Promise<Parts>,
+): Promise<Parts> {
   const container = new Container({ defaultScope: 'Singleton' });
   container.bind(TOKENS.policy).toConstantValue(policy);
   container.bind(TOKENS.environment).toConstantValue(environment);
   container.bind(TOKENS.edges).toConstantValue({ ...edges, log: maskedLog(environment, edges) });
   container.load(systemModule, worldModule, agentModule);
-  const root = (await container.getAsync(TOKENS.root).catch(async (error: unknown) => {
+  const get: Get = async (token) => (await container.getAsync(token as symbol)) as never;
+  try {
+    return await visit(get);
+  } catch (error) {
     // Servers may be running, or starting, when something else fails.
-    await ((await container.getAsync(TOKENS.mcpBoard)) as McpBoard).close();
+    await (await get(TOKENS.mcpBoard)).close();
     throw error;
-  })) as Root;
+  }
+}
+
+/** Builds one host process or session: a fresh container, visited once. Rejects with the first setup error. */
+export async function compose(policy: HostPolicy, environment: HostEnvironment, edges: Edges): Promise<Composed> {
+  const root = await take(policy, environment, edges, (get) => get(TOKENS.root));
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     const parts = [

@@ -127,6 +127,7 @@ const MCP_FLAGS: readonly FlagSpec[] = [
     summary: 'Variable that holds the token for --http. Default: ODEK_MCP_TOKEN.',
   },
   ...TOOL_FLAGS,
+  ...SANDBOX_FLAGS,
 ];
 
 const PLAIN_KEYS = CONFIG_KEYS.map((spec) => spec.key.replace(/\.<.*$/, ''));

@@ -1,11 +1,10 @@
-import { Container } from 'inversify';
 import { createToolRunner, type RanCall } from '../../core/agent/tool-runner.ts';
 import type { ToolRegistry } from '../../core/plugins/registry.ts';
-import { closeInOrder } from '../compose.ts';
+import { closeInOrder, take } from '../compose.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
-import { agentModule, systemModule, worldModule } from '../modules.ts';
+import { foreignOf } from '../planning.ts';
 import { agentSettings } from '../settings.ts';
-import { TOKENS, type Token } from '../tokens.ts';
+import { TOKENS } from '../tokens.ts';
 import { MCP_POLICY } from './policy.ts';
 import type { ServedTools } from './server.ts';
 
@@ -45,39 +44,30 @@ function servedOf(registry: ToolRegistry): ServedTools['list'] {
 
 /** Composes what calls need, and neither a provider nor an agent. Rejects with the first setup error. */
 export async function openToolHost({ environment, edges, onCall }: ToolHostOptions): Promise<ToolHost> {
-  const container = new Container({ defaultScope: 'Singleton' });
-  container.bind(TOKENS.policy).toConstantValue(MCP_POLICY);
-  container.bind(TOKENS.environment).toConstantValue(environment);
-  container.bind(TOKENS.edges).toConstantValue(edges);
-  container.load(systemModule, worldModule, agentModule);
-  const get = async <Bound>(token: Token<Bound>): Promise<Bound> => (await container.getAsync(token as symbol)) as Bound;
-
-  const [clock, store, registry] = await Promise.all([get(TOKENS.clock), get(TOKENS.store), get(TOKENS.tools)]);
-  const plugins = await get(TOKENS.plugins);
-  const board = await get(TOKENS.mcpBoard);
-  // Their tools are offered too. What is running ends with whatever fails from here on.
-  await get(TOKENS.mcp).catch(async (error: unknown) => {
-    await closeInOrder(clock, [() => board.close(), () => plugins.dispose(), () => store.close()]);
-    throw error;
-  });
-  const plans = await get(TOKENS.plans);
-  const ids = await get(TOKENS.ids);
-  const sandbox = await get(TOKENS.sandbox);
-  const settings = agentSettings(environment, MCP_POLICY, sandbox.sandbox !== undefined);
-  const runId = ids.hex(ID_BYTES);
-  // One plan for all clients: it is as old as this process.
-  plans?.open(runId, () => {});
-  const runner = createToolRunner(
-    {
-      tools: registry,
+  const parts = await take(MCP_POLICY, environment, edges, async (get) => ({
+    registry: await get(TOKENS.tools),
+    plugins: await get(TOKENS.plugins),
+    mcp: await get(TOKENS.mcp),
+    plans: await get(TOKENS.plans),
+    sandbox: await get(TOKENS.sandbox),
+    store: await get(TOKENS.store),
+    deps: {
       validator: await get(TOKENS.validator),
       fs: await get(TOKENS.fileSystem),
-      clock,
-      ids,
+      clock: await get(TOKENS.clock),
+      ids: await get(TOKENS.ids),
       hash: await get(TOKENS.hash),
       redactor: await get(TOKENS.redactor),
       shell: await get(TOKENS.shell),
     },
+  }));
+  const { registry, plans, deps } = parts;
+  const settings = agentSettings(environment, MCP_POLICY, parts.sandbox.sandbox !== undefined);
+  const runId = deps.ids.hex(ID_BYTES);
+  // One plan for all clients: it is as old as this process.
+  plans?.open(runId, () => {});
+  const runner = createToolRunner(
+    { ...deps, tools: registry, isForeign: foreignOf(environment.builtIns, edges.plugins) },
     {
       scope: settings,
       runId,
@@ -104,12 +94,12 @@ export async function openToolHost({ environment, edges, onCall }: ToolHostOptio
   const closeAll = (): Promise<void> => {
     closing.abort('the server ends');
     plans?.close(runId);
-    return closeInOrder(clock, [
+    return closeInOrder(deps.clock, [
       () => Promise.allSettled(under),
-      () => board.close(),
-      () => plugins.dispose(),
-      () => sandbox.close(),
-      () => store.close(),
+      () => parts.mcp.close(),
+      () => parts.plugins.dispose(),
+      () => parts.sandbox.close(),
+      () => parts.store.close(),
     ]);
   };
   return {
@@ -123,7 +113,7 @@ export async function openToolHost({ environment, edges, onCall }: ToolHostOptio
       return running;
     },
     onChange: (listener) => registry.onChange(listener),
-    hex: (bytes) => ids.hex(bytes),
+    hex: (bytes) => deps.ids.hex(bytes),
     close: () => {
       closed ??= closeAll();
       return closed;
