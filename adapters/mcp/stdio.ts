@@ -71,6 +71,8 @@ export function createStdioTransport(server: McpStdioServer, options: StdioOptio
 
   const kill = (): void => {
     if (tree !== undefined) trees.kill(tree, { withGroup: true });
+    // Where the system has no groups, the process itself is all there is.
+    child?.kill('SIGKILL');
   };
 
   const noise = (line: string): void => {
