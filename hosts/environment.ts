@@ -1,3 +1,4 @@
+import type { Sandbox } from '../adapters/process/sandbox/sandbox.ts';
 import type { Store } from '../adapters/store/index.ts';
 import type { Agent } from '../core/agent/agent.ts';
 import type { FanOut } from '../core/guards/fan-out.ts';
@@ -15,7 +16,6 @@ import type { Plugin } from '../ports/plugin.ts';
 import type { ProviderSelection, ResolvedConfig } from './config/types.ts';
 import type { McpBoard } from './mcp-client/board.ts';
 import type { Consent } from './mcp-client/consent.ts';
-import type { HostSandbox } from './sandbox.ts';
 
 /** What a host knows before anything is made: configuration and place. */
 export interface HostEnvironment {
@@ -36,6 +36,13 @@ export interface HostEnvironment {
   readonly recordFile?: string;
   /** `--replay`, absolute: this recording takes the provider's place. */
   readonly replayFile?: string;
+}
+
+/** Where the commands of a host run. */
+export interface HostSandbox {
+  /** Absent: commands run as odek does. */
+  readonly sandbox?: Sandbox;
+  close(): Promise<void>;
 }
 
 /** The live objects that only a surface has. */

@@ -3,18 +3,11 @@ import type { Sandbox, SandboxUnavailable } from '../adapters/process/sandbox/sa
 import { PLUGIN_NAMES, type PluginName } from '../plugins/index.ts';
 import { ConfigError, hasCode } from '../ports/errors.ts';
 import type { ResolvedConfig } from './config/types.ts';
-import type { Edges, HostEnvironment } from './environment.ts';
+import type { Edges, HostEnvironment, HostSandbox } from './environment.ts';
 import { choose, type HostPolicy, SCALES } from './policy.ts';
 import { agreedSettings, isOn, type SandboxSettings } from './sandbox-approval.ts';
 
 type SandboxDuty = 'required' | 'preferred' | 'off';
-
-/** Where the commands of a host run. */
-export interface HostSandbox {
-  /** Absent: commands run as odek does. */
-  readonly sandbox?: Sandbox;
-  close(): Promise<void>;
-}
 
 const NONE: HostSandbox = { close: async () => {} };
 const UNITS: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };

@@ -18,10 +18,9 @@ import type { ProcessRunner } from '../ports/process.ts';
 import type { SchemaValidator } from '../ports/schema.ts';
 import type { ShellGrammar } from '../ports/shell-grammar.ts';
 import type { LoadedAdapters } from './adapters.ts';
-import type { Edges, HostEnvironment, Root } from './environment.ts';
+import type { Edges, HostEnvironment, HostSandbox, Root } from './environment.ts';
 import type { McpBoard } from './mcp-client/board.ts';
 import type { HostPolicy } from './policy.ts';
-import type { HostSandbox } from './sandbox.ts';
 
 /** An identifier that remembers the type bound to it. */
 export type Token<Bound> = symbol & { readonly bound?: Bound };
