@@ -114,7 +114,7 @@ function consentOf({ policy, edges, clock, ids }: McpClientParts): Consent | und
 
 function tellWhile(servers: readonly McpServer[], { clock, edges }: McpClientParts): () => void {
   const names = servers.map(({ name }) => name).join(', ');
-  return clock.after(PROGRESS_MS, () => edges.log('info', `waiting for MCP servers: ${names}`));
+  return clock.after(PROGRESS_MS, () => edges.log('warning', `waiting for MCP servers: ${names}`));
 }
 
 function tellOf(note: string | undefined, warn: (text: string) => void): void {

@@ -26,13 +26,14 @@ export async function serveMcp(context: CommandContext): Promise<number> {
   const http = context.args.flags.http === true ? httpPlace(context) : undefined;
   if (http === undefined) refuseHttpFlags(context);
   const warn = warner(context);
+  const interrupt = onInterrupt();
   const edges: Edges = {
+    signal: interrupt.signal,
     onEvent: () => {},
     log: (level, message) => {
-      if (level === 'warning' || level === 'error') warn(message);
+      if (level !== 'debug') warn(message);
     },
   };
-  const interrupt = onInterrupt();
   try {
     const host = await openToolHost({
       environment: toolEnvironment(context, config, http?.token),

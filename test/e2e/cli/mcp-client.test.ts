@@ -256,17 +256,18 @@ describe.concurrent('a server of the operator', PATIENT, () => {
     }),
   );
 
-  it('is told of when it keeps odek waiting, and Ctrl-C then leaves nothing behind', () =>
+  it.each([['run', 'greet'], ['mcp']])('is told of when it keeps odek %s waiting, and Ctrl-C then leaves nothing behind', (...command) =>
     onStage([DONE], async (stage) => {
       const { args = [], ...given } = (await entry(stage)) as { command: string; args?: readonly string[] };
       await operator(stage, { slow: { ...given, args: [...args, 'silent'], auto_approve: true } });
-      const running = stage.start(['run', 'greet']);
+      const running = stage.start(command);
       await running.untilTold('waiting for MCP servers: slow');
       running.child.kill('SIGINT');
       expect((await running.ended).code).toBe(130);
       expect(pidsOf(stage)).toHaveLength(1);
       await nothingRuns(stage);
-    }));
+    }),
+  );
 
   it('that dies while it is called fails that call alone', () =>
     onStage([call('small__die'), call('small__greet'), DONE], async (stage) => {
