@@ -59,7 +59,8 @@ export function createAuditStage(deps: AgentDeps, audit: AuditStore, { turn, pro
     if (prompt === undefined) record = createTurnRecord(turn, user === undefined ? '' : withoutWrapped(user.content));
     for (const [index, message] of messages.entries()) {
       if (message.role !== 'assistant') for (const { source, body } of allWrapped(message.content)) record.ingest(body, source);
-      if (index > start && message.role === 'assistant') callsOf(message.toolCalls ?? []);
+      // Calls of the interrupted part belong to this turn, those of earlier turns do not.
+      if (prompt === undefined && index > start && message.role === 'assistant') callsOf(message.toolCalls ?? []);
     }
   };
 

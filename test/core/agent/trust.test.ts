@@ -34,6 +34,23 @@ function answering(decision: 'approve' | 'deny' | 'trust', asked: ApprovalReques
 }
 
 describe('approvals in a run', () => {
+  it('show no secret of a command, not even one that the shortened middle of a card would cut in two', async () => {
+    const asked: ApprovalRequest[] = [];
+    const commands = Array.from({ length: SECRET.length }, (_, at) => `echo ${'x'.repeat(2995 - at)}${SECRET}${'y'.repeat(3000)}`);
+    const run = await start({
+      approver: answering('deny', asked),
+      secrets: [SECRET],
+      tools: [shell],
+      settings: { danger: { ...asking, classes: { safe: 'prompt', local_write: 'prompt' } }, maxIterations: commands.length + 2 },
+      steps: [...commands.map((command) => ({ calls: [{ name: 'sh', arguments: { command } }] })), { text: 'ok' }] as never,
+    });
+    await run.run();
+    expect(asked.length).toBe(commands.length);
+    for (const text of [JSON.stringify(asked), JSON.stringify(run.events), JSON.stringify(run.requests)]) {
+      expect(text).not.toMatch(/canary-4f|b77c2d8e6/);
+    }
+  });
+
   it('ask before a command, and journal question and answer before it starts', async () => {
     const run = await start({
       approver: answering('approve'),

@@ -130,6 +130,7 @@ describe('the audit of a turn', () => {
       [2, true],
     ]);
     expect(audit.turns[1]?.untrusted_resources).toEqual(['https://evil.example/x']);
+    expect(audit.turns.map(({ tool_calls }) => tool_calls)).toEqual([['read'], []]);
     expect(audit.ingests.map(({ turn }) => turn)).toEqual([1]);
   });
 
@@ -141,6 +142,45 @@ describe('the audit of a turn', () => {
     const { audit, turn } = await audited({ tools: [reader([`key ${SECRET}`])], steps: steps as never }, `use ${SECRET} please`);
     expect(turn).toMatchObject({ turn: 1, tool_calls: ['read'] });
     expect(JSON.stringify(audit)).not.toContain(SECRET);
+  });
+
+  it('goes on with the turn of an interrupted run', async () => {
+    harness = await createHarness({
+      audited: true,
+      tools: [reader(['see evil.example'])],
+      steps: [{ text: 'look at evil.example' }] as never,
+    });
+    const session = await harness.open();
+    const message = (content: object) => ({ kind: 'message', run: 'a'.repeat(32), iteration: 1, message: content }) as never;
+    const calls = [{ id: 'c1', name: 'read', arguments: '{"n":0,"path":"other.txt"}' }];
+    const box = wrapUntrusted('see evil.example', '/w/0.txt', '0011223344556677');
+    await session.append([
+      message({ role: 'system', content: 'You are a test.' }),
+      message({ role: 'user', content: 'read it' }),
+      message({ role: 'assistant', content: '', toolCalls: calls }),
+      { kind: 'tool_started', key: `${'a'.repeat(32)}/1/0`, callId: 'c1', name: 'read', arguments: calls[0]?.arguments ?? '' },
+      {
+        kind: 'tool_finished',
+        key: `${'a'.repeat(32)}/1/0`,
+        message: { role: 'tool', callId: 'c1', name: 'read', content: box, outcome: 'completed' },
+        durationMs: 1,
+      },
+    ]);
+    await session.close();
+    const again = await harness.sessions.open(SESSION, { waitMs: 0 }, new AbortController().signal);
+    await harness.agent.run({ session: again, signal: new AbortController().signal });
+    await again.close();
+    expect((await harness.audit?.read(SESSION))?.turns).toEqual([
+      {
+        turn: 1,
+        user_message: 'read it',
+        tool_calls: ['read'],
+        novel_resources: ['other.txt', 'evil.example'],
+        untrusted_resources: ['evil.example'],
+        ingested_untrusted: true,
+        suspicious_divergence: true,
+      },
+    ]);
   });
 
   it('has a fresh plan as untrusted content under its own label', async () => {

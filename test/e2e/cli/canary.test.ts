@@ -33,6 +33,7 @@ const SHAPED = {
   bearer: `Authorization: Bearer canary17${SIGN}`,
   stripe: `sk_live_canary18${SIGN}`,
   openai: `sk-canary19${SIGN}${SIGN}`,
+  remote: 'https://x-access-token:canary21remote@git.example/a.git',
   google: `AIza${SIGN}${SIGN}20`,
 } as const;
 
@@ -44,6 +45,7 @@ const PARTS: Readonly<Record<string, string>> = {
   lines2: 'canary-08-second-line-of-a-key',
   pem: `MIICANARY14${SIGN}`,
   url: 'canary15pass',
+  remote: 'canary21remote',
   named: `canary16${SIGN}`,
   bearer: `canary17${SIGN}`,
 };
