@@ -3,12 +3,14 @@ import type { ModelEvent, ModelRequest, ToolDefinition } from '../../ports/llm.t
 import { ProviderError } from '../../ports/llm.ts';
 import type { AssistantMessage, Usage } from '../../ports/message.ts';
 import type { JournalRecord } from '../../ports/session.ts';
+import { displayText } from '../approvals/display.ts';
 import type { ModelReservation } from '../budget/budget.ts';
 import { estimateMessage, estimateRequest } from '../budget/estimate.ts';
 import { inputTokens as countInput } from '../budget/price.ts';
 import type { Redactor } from '../redact/redactor.ts';
 import { createRedactedStream } from '../redact/stream.ts';
 import { withSafeNames } from './call-names.ts';
+import { MAX_REFUSED, offeredTo, refuse, refusedTool } from './refused-tools.ts';
 import { measured, type RunState, tokensPerSecond } from './state.ts';
 import type { Thought } from './thought.ts';
 
@@ -37,7 +39,7 @@ function buildRequest(state: RunState, maxTokens: number | undefined): ModelRequ
   return {
     model: settings.model,
     messages: transcript.messages,
-    tools: maskedDefinitions(deps.tools.definitions(), deps.redactor),
+    tools: maskedDefinitions(offeredTo(deps.provider, deps.tools.definitions()), deps.redactor),
     stream: settings.stream,
     ...(maxTokens !== undefined && { maxTokens }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
@@ -95,6 +97,30 @@ async function listen(state: RunState, request: ModelRequest, heard: Heard): Pro
   }
   if (!response) throw new ProviderError('stream_incomplete', 'the provider ended without a response');
   return response;
+}
+
+/**
+ * Listens, and asks again without a tool of somebody else that the service refuses: one bad definition
+ * must not cost the run all of its tools. What is left out is told.
+ */
+async function listenWithout(state: RunState, maxTokens: number | undefined, heard: Heard): Promise<ModelResponse> {
+  const { deps, emit } = state;
+  for (let left = MAX_REFUSED; ; left -= 1) {
+    try {
+      return await listen(state, buildRequest(state, maxTokens), heard);
+    } catch (error) {
+      const definitions = deps.tools.definitions();
+      const tool = left > 0 ? refusedTool(error, offeredTo(deps.provider, definitions), deps.tools.get) : undefined;
+      if (tool === undefined || heard.characters > 0) throw error;
+      refuse(deps.provider, tool, definitions);
+      const why = displayText(deps.redactor.text((error as Error).message), 300);
+      emit({
+        type: 'notice',
+        level: 'warning',
+        text: `the tool ${tool.name} is left out: the model's service refuses its definition (${why})`,
+      });
+    }
+  }
 }
 
 /** Reasoning is the provider's own matter: the message says whose it is. */
@@ -179,7 +205,7 @@ export async function think(state: RunState): Promise<Thought> {
   const heard: Heard = { firstDeltaAt: undefined, characters: 0 };
   let response: ModelResponse;
   try {
-    response = await listen(state, buildRequest(state, maxTokens), heard);
+    response = await listenWithout(state, maxTokens, heard);
   } catch (error) {
     if (heard.characters === 0) reservation.release();
     else bookBrokenReply(state, reservation, { input: inputTokens, output: Math.ceil(heard.characters / 4), estimated: true });
