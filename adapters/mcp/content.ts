@@ -1,5 +1,6 @@
 import type { McpCallResult, McpContent, McpToolDefinition } from '../../ports/mcp.ts';
 import { TransportFault } from './faults.ts';
+import { isFields } from './fields.ts';
 import type { RawResult } from './raw-results.ts';
 
 type Fields = Readonly<Record<PropertyKey, unknown>>;
@@ -76,10 +77,6 @@ export function definitionOf(raw: unknown): McpToolDefinition | string {
 /** A name of a server in a line of ours. */
 export function shown(name: string): string {
   return JSON.stringify(name.slice(0, 100));
-}
-
-export function isFields(value: unknown): value is Record<PropertyKey, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string {

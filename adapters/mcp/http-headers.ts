@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
 import type { HttpResponse } from '../../ports/http.ts';
-import { isFields } from './content.ts';
+import { isFields } from './fields.ts';
 
 /** The parameter that the header `mcp-name` repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' };

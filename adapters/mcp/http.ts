@@ -1,8 +1,8 @@
 import { type JSONRPCMessage, SdkErrorCode, SdkHttpError, type TransportSendOptions } from '@modelcontextprotocol/client';
 import type { HttpClient, HttpResponse } from '../../ports/http.ts';
 import type { McpHttpServer } from '../../ports/mcp.ts';
-import { isFields } from './content.ts';
 import { type Fault, TransportFault } from './faults.ts';
+import { isFields } from './fields.ts';
 import { readBounded, readText } from './http-body.ts';
 import { bodyHeaders, isModernRequest, nextLocation } from './http-headers.ts';
 import { createRawResults } from './raw-results.ts';

@@ -1,6 +1,7 @@
 import type { McpToolDefinition, McpToolList } from '../../ports/mcp.ts';
-import { definitionOf, isFields, shown } from './content.ts';
+import { definitionOf, shown } from './content.ts';
 import { TransportFault } from './faults.ts';
+import { isFields } from './fields.ts';
 
 const MAX_PAGES = 1000;
 const MAX_TOOLS = 10_000;

@@ -2,21 +2,14 @@ import { hasCode } from '../../ports/errors.ts';
 import type { McpConnection, McpServer } from '../../ports/mcp.ts';
 import { openConnection } from './connection.ts';
 import { createHttpTransport } from './http.ts';
-import type { McpConnectorOptions } from './index.ts';
-import { type McpEra, openSession, type Session } from './session.ts';
+import type { Eras, McpConnectorOptions } from './options.ts';
+import { openSession, type Session } from './session.ts';
 import { createStdioTransport, type OdekTransport } from './stdio.ts';
 
 /** Connects to one server, over the transport that it names. */
 export function connectTo(server: McpServer, options: McpConnectorOptions, eras: Eras, signal: AbortSignal): Promise<McpConnection> {
   reportStripped(server, options);
   return openConnection({ server, open: (onToolsChanged, life) => openLife({ server, options, eras, onToolsChanged }, life) }, signal);
-}
-
-/** What is known of servers whose protocol is `auto`. */
-export interface Eras {
-  get(key: string): McpEra | undefined;
-  /** Undefined: what was known proved wrong. */
-  set(key: string, era: McpEra | undefined): void;
 }
 
 interface Life {

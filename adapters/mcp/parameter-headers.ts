@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../ports/message.ts';
-import { isFields } from './content.ts';
+import { isFields } from './fields.ts';
 import { headerText } from './http-headers.ts';
 
 /** An argument that a tool wants to see in a header, too. */

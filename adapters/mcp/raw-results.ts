@@ -1,4 +1,4 @@
-import { isFields } from './content.ts';
+import { isFields } from './fields.ts';
 
 /** Where a result travels through the SDK. A spread keeps it. */
 const RAW = Symbol('the result as it came');

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { live, type McpSetup, SERVERS, setUpMcp, textOf, until } from './setup.ts';
 
-const PACKAGES = fileURLToPath(new URL('../../../node_modules/@modelcontextprotocol/', import.meta.url));
-const scriptOf = (name: string): string => join(PACKAGES, name, 'dist/index.js');
+const require = createRequire(import.meta.url);
+const EVERYTHING_SCRIPT = require.resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
 let setup: McpSetup;
 let child: ChildProcess | undefined;
@@ -30,7 +30,7 @@ async function freePort(): Promise<number> {
 async function everythingOverHttp(): Promise<string> {
   const port = await freePort();
   const { PATH = '' } = process.env;
-  const started = spawn(process.execPath, [scriptOf('server-everything'), 'streamableHttp'], {
+  const started = spawn(process.execPath, [EVERYTHING_SCRIPT, 'streamableHttp'], {
     env: { PATH, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -47,9 +47,7 @@ const EVERYTHING = ['echo', 'get-sum'];
 describe('a server of the official ones', () => {
   it.each(['2025-03-26', 'auto'] as const)('"everything" works over standard input and output (%s)', async (protocol) => {
     setup = setUpMcp();
-    const connection = await setup.connect(
-      setup.stdio({}, { args: [scriptOf('server-everything'), 'stdio'], protocol, timeoutMs: 20_000 }),
-    );
+    const connection = await setup.connect(setup.stdio({}, { args: [EVERYTHING_SCRIPT, 'stdio'], protocol, timeoutMs: 20_000 }));
     const { tools, warnings } = await connection.listTools(live());
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(EVERYTHING));
     expect(warnings).toEqual([]);
@@ -81,7 +79,9 @@ describe('a server of the official ones', () => {
     const folder = join(setup.folder, 'files');
     mkdirSync(folder);
     writeFileSync(join(folder, 'note.txt'), 'found');
-    const connection = await setup.connect(setup.stdio({}, { args: [scriptOf('server-filesystem'), folder], timeoutMs: 20_000 }));
+    const connection = await setup.connect(
+      setup.stdio({}, { args: [require.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'), folder], timeoutMs: 20_000 }),
+    );
     expect((await connection.listTools(live())).tools.length).toBeGreaterThan(5);
     expect(textOf(await connection.call('read_text_file', { path: join(folder, 'note.txt') }, { signal: live() }))).toBe('found');
     expect(await connection.call('read_text_file', { path: '/etc/passwd' }, { signal: live() })).toMatchObject({ isError: true });
@@ -91,7 +91,11 @@ describe('a server of the official ones', () => {
     setup = setUpMcp();
     const server = setup.stdio(
       {},
-      { args: [scriptOf('server-memory')], env: { MEMORY_FILE_PATH: join(setup.folder, 'memory.json') }, timeoutMs: 20_000 },
+      {
+        args: [require.resolve('@modelcontextprotocol/server-memory/dist/index.js')],
+        env: { MEMORY_FILE_PATH: join(setup.folder, 'memory.json') },
+        timeoutMs: 20_000,
+      },
     );
     const connection = await setup.connect(server);
     await connection.call(
