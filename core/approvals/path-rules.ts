@@ -1,7 +1,6 @@
 import type { DangerClass } from '../../ports/approval.ts';
 import type { FileSystem, ResolvedPath } from '../../ports/file-system.ts';
 import type { FileChange } from '../../ports/plugin.ts';
-import { makesPersistent } from '../danger/persistence.ts';
 import type { Place } from '../danger/place.ts';
 
 /** One effect of a call and its class. */
@@ -51,6 +50,8 @@ export async function judgeWrite(path: string, fs: FileSystem, context: WriteCon
 }
 
 async function runsLater(target: ResolvedPath, fs: FileSystem, { change, home }: WriteContext): Promise<boolean> {
+  // Loaded with the first write: most starts need none of it.
+  const { makesPersistent } = await import('../danger/persistence.ts');
   const place: Place = { workspace: '/', home, tempDirs: [] };
   const before = async (): Promise<string | undefined> => {
     if (!target.exists) return '';

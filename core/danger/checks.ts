@@ -26,6 +26,8 @@ const SWEEP_DEPTH = 16;
 /** Not entered: other people's code, whose credentials are samples. */
 const NOT_SWEPT = new Set(['node_modules', '.git', 'vendor', '.venv', '__pycache__', 'target']);
 
+type PathCheck = Extract<Check, { readonly kind: 'path' }>;
+
 /** Asks the file system what the syntax of a command left open. Never rejects: what cannot be answered is a finding. */
 export async function answerChecks(checks: readonly Check[], tools: CheckTools): Promise<readonly CheckFinding[]> {
   const findings: CheckFinding[] = [];
@@ -37,7 +39,7 @@ export async function answerChecks(checks: readonly Check[], tools: CheckTools):
 }
 
 async function answer(check: Check, tools: CheckTools): Promise<readonly CheckFinding[]> {
-  if (check.kind === 'path') return leadsOut(check.path, check.use, tools);
+  if (check.kind === 'path') return leadsOut(check, tools);
   const found = await answerOne(check, tools);
   return found === undefined ? [] : [found];
 }
@@ -45,7 +47,7 @@ async function answer(check: Check, tools: CheckTools): Promise<readonly CheckFi
 function answerOne(check: Exclude<Check, { readonly kind: 'path' }>, tools: CheckTools): Promise<CheckFinding | undefined> {
   switch (check.kind) {
     case 'climb':
-      return climbs(check.path, tools);
+      return climbs(check, tools);
     case 'sweep':
       return sweepsUp(check.path, check.hidden, tools);
     case 'script':
@@ -55,12 +57,14 @@ function answerOne(check: Exclude<Check, { readonly kind: 'path' }>, tools: Chec
   }
 }
 
-async function leadsOut(path: string, use: 'read' | 'write', { fs, place }: CheckTools): Promise<readonly CheckFinding[]> {
+async function leadsOut({ path, use, after }: PathCheck, { fs, place }: CheckTools): Promise<readonly CheckFinding[]> {
   try {
     const target = await fs.resolve(path);
     if (target.inState) return [{ class: 'system_write', reason: `${path} is part of odek's own state` }];
     if (use === 'read' && target.credential && target.kind !== 'directory')
       return [{ class: 'system_write', reason: `${path} is a credential file` }];
+    if (after === 'links' && !target.exists)
+      return [{ class: 'system_write', reason: `${path} is not there yet, and the line can make it a link to anywhere` }];
     const real = absolute(target.real, '/');
     const findings: CheckFinding[] = [];
     if (use === 'write' && real !== path && isPersistent(real, place, ''))
@@ -74,9 +78,11 @@ async function leadsOut(path: string, use: 'read' | 'write', { fs, place }: Chec
   }
 }
 
-async function climbs(path: string, { fs }: CheckTools): Promise<CheckFinding | undefined> {
+async function climbs({ path, after }: Pick<PathCheck, 'path' | 'after'>, { fs }: CheckTools): Promise<CheckFinding | undefined> {
   try {
-    const { real } = await fs.resolve(path);
+    const { real, exists } = await fs.resolve(path);
+    if (after !== undefined && !exists)
+      return { class: 'system_write', reason: `${path} is not there yet, the line can make it a link, and the path goes up from there` };
     if (absolute(real, '/') === path) return undefined;
     return { class: 'system_write', reason: `${path} leads to ${real}, and the path goes up from there` };
   } catch (error) {

@@ -3,7 +3,7 @@ import { MAX_SHELL_BYTES, type ShellParser } from '../../ports/shell-grammar.ts'
 import { ranked } from '../approvals/actions.ts';
 import { judgeCommand } from './command.ts';
 import { type Field, UNKNOWN_FIELD } from './fields.ts';
-import { type Check, type Inspection, MAX_CHECKS, MAX_PAYLOADS, MAX_WORK } from './findings.ts';
+import { type Check, type Inspection, MAX_CHECKS, MAX_PAYLOADS, MAX_WORK, type Rearranged } from './findings.ts';
 import { type Place, RUN_TIME } from './place.ts';
 import { programName } from './programs/index.ts';
 import { createScope, type Scope } from './scope.ts';
@@ -23,6 +23,16 @@ export interface CommandVerdict {
 
 const MAX_COMMANDS = 4096;
 
+const MAKES_LINKS = new Set(['ln', 'gln', 'link', 'tar', 'gtar', 'bsdtar', 'unzip', '7z', '7za', '7zz', 'cpio', 'pax', 'rsync']);
+const MOVES_FILES = new Set(['mv', 'gmv', 'cp', 'gcp', 'git', 'rename', 'install', 'patch']);
+
+/** What a command does to the links that there are. */
+function rearranges(argv: readonly Field[]): Rearranged | undefined {
+  const name = programName(argv[0]?.text ?? '');
+  if (MAKES_LINKS.has(name)) return 'links';
+  return MOVES_FILES.has(name) ? 'files' : undefined;
+}
+
 /** Whether a line is too long for anybody to judge. */
 export function isTooLong(line: string): boolean {
   return line.length > MAX_SHELL_BYTES || new TextEncoder().encode(line).length > MAX_SHELL_BYTES;
@@ -36,6 +46,8 @@ export function classifyCommand(line: string, parse: ShellParser, place: Place):
   const findings = new Map<DangerClass, string>();
   const checks = new Map<string, Check>();
   const commands: (readonly string[])[] = [];
+  // A command changes what those behind it find, not what it finds itself.
+  let [after, running]: (Rearranged | undefined)[] = [];
   let work = 0;
   let payloads = 0;
 
@@ -54,9 +66,12 @@ export function classifyCommand(line: string, parse: ShellParser, place: Place):
     ask(check) {
       const key = `${check.kind} ${'use' in check ? check.use : ''} ${check.path}`;
       if (checks.size >= MAX_CHECKS && !checks.has(key)) add('unknown', `it touches more than ${MAX_CHECKS} paths`);
-      else checks.set(key, check);
+      else if ((check.kind === 'path' || check.kind === 'climb') && after !== undefined) checks.set(key, { ...check, after });
+      else if (!checks.has(key)) checks.set(key, check);
     },
     ran(argv) {
+      if (after !== 'links') after = running ?? after;
+      running = rearranges(argv) ?? running;
       if (commands.length >= MAX_COMMANDS) add('unknown', `it has more than ${MAX_COMMANDS} commands`);
       else commands.push(argv.map(({ text }) => text));
     },

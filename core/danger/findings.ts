@@ -4,12 +4,15 @@ import type { Field } from './fields.ts';
 import type { Place } from './place.ts';
 import type { Scope } from './scope.ts';
 
+/** A command before it in the line makes links (`links`), or moves what may be or hold some (`files`): what is not there yet can be one by then. */
+export type Rearranged = 'links' | 'files';
+
 /** What only the file system can answer about a command. All paths are absolute. */
 export type Check =
   /** Does the path lead out of the working directory, or to a credential? */
-  | { readonly kind: 'path'; readonly path: string; readonly use: 'read' | 'write' }
+  | { readonly kind: 'path'; readonly path: string; readonly use: 'read' | 'write'; readonly after?: Rearranged }
   /** Is this folder, out of which the path goes up again, reached through a link? What is above it is then elsewhere. */
-  | { readonly kind: 'climb'; readonly path: string }
+  | { readonly kind: 'climb'; readonly path: string; readonly after?: Rearranged }
   /** Is there a credential file among everything below? */
   | { readonly kind: 'sweep'; readonly path: string; readonly hidden: boolean }
   /** Was this script read whole in this session? */

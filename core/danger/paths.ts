@@ -12,15 +12,30 @@ export function pathsOf(field: Field, scope: Scope): readonly string[] {
   return scope.folders.map((folder) => absolute(field.text, folder));
 }
 
+/** Times that a path goes up again. */
+const MAX_CLIMBS = 32;
+
 /** The kernel follows a link before it goes up again, a text does not: every folder that a path goes up from is looked at. */
 export function askClimbs({ text }: Field, scope: Scope, inspection: Inspection): void {
   if (!/(?:^|\/)\.\.(?:\/|$)/.test(text) || text.includes(RUN_TIME)) return;
   const segments = text.split('/');
-  segments.forEach((segment, index) => {
-    // Without a folder before it, it goes up from where the command is.
-    const prefix = segments.slice(0, index).join('/') || (index === 0 ? '.' : '/');
-    if (segment === '..') for (const path of pathsOf(literal(prefix), scope)) inspection.ask({ kind: 'climb', path });
-  });
+  let climbs = 0;
+  let isClimbing = false;
+  for (const [index, segment] of segments.entries()) {
+    if (segment === '' || segment === '.') continue;
+    // Above a folder that no link leads to are only folders of that kind.
+    if (segment === '..' && !isClimbing) {
+      climbs += 1;
+      if (climbs > MAX_CLIMBS) {
+        inspection.add('unknown', 'a path goes up and down more often than anybody can follow');
+        return;
+      }
+      // Without a folder before it, it goes up from where the command is.
+      const prefix = segments.slice(0, index).join('/') || (index === 0 ? '.' : '/');
+      for (const path of pathsOf(literal(prefix), scope)) inspection.ask({ kind: 'climb', path });
+    }
+    isClimbing = segment === '..';
+  }
 }
 
 /** Content of a file is read (`list`: only what is there). */

@@ -31,11 +31,13 @@ export const curl: Special = (call) => {
  * A name of one word is left out: only the machine's own resolver knows what it leads to.
  */
 function judgeHostOf(text: string, { name, inspection }: Parameters<Special>[0]): void {
-  const authority = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#\\]*)/i.exec(text)?.[1] ?? '';
-  const host = authority.slice(authority.lastIndexOf('@') + 1);
-  if (/[{}]|\[[^\]:]*\]/.test(host)) inspection.add('system_write', `${name} reaches whatever ${host.slice(0, 80)} stands for`);
-  else if (isOneWord(host)) return;
-  else if (leadsInside(host, inspection.place.reachable ?? [])) inspection.add('system_write', `${host} is this machine or in its network`);
+  const authority = /^(?:[a-z][a-z0-9+.-]*:\/+)?\/*([^/?#\\]*)/i.exec(text)?.[1] ?? '';
+  const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/%[^\]]*\]/, ']');
+  if (host === '' || !isKnown(literal(host))) return;
+  const isUnclear = /[{}]|\[[^\]:]*\]/.test(host) || URL.parse(`http://${host}`) === null;
+  if (isUnclear) inspection.add('system_write', `${name} reaches whatever ${host.slice(0, 80)} stands for`);
+  else if (!isOneWord(host) && leadsInside(host, inspection.place.reachable ?? []))
+    inspection.add('system_write', `${host} is this machine or in its network`);
 }
 
 function isOneWord(host: string): boolean {
