@@ -10,6 +10,7 @@ import { wrapUntrusted } from '../untrusted/wrapper.ts';
 import { type DefinitionDigest, digestOf } from './fingerprint.ts';
 import { type McpToolName, mcpSource } from './names.ts';
 import { modelParameters } from './parameters.ts';
+import { MAX_STEPS, stepsOf } from './schema-steps.ts';
 import { injectedText, isKnownDialect, MAX_SCHEMA_BYTES } from './schema-text.ts';
 
 /** A definition that passed every check. Nothing in `definition` is trusted; what a model gets stands beside it. */
@@ -106,6 +107,7 @@ async function checkOne(name: McpToolName, definition: McpToolDefinition, deps: 
   const injected = injectedText(inputSchema);
   if (injected !== undefined)
     throw refusal(`its schema has text that reads like orders to the model (${injected.rule}: ${injected.excerpt})`);
+  checkSteps(inputSchema);
   const parameters = modelParameters(inputSchema);
   if (JSON.stringify(parameters).length > MAX_MODEL_SCHEMA_CHARS) {
     throw refusal(`its schema has more than ${MAX_MODEL_SCHEMA_CHARS} characters without its references`, {
@@ -137,6 +139,14 @@ function checkRoot(schema: unknown): void {
   throw refusal(`its input schema is of type ${displayText(JSON.stringify(type), 80)}; arguments are an object`, { value: type });
 }
 
+/** A schema of a few lines can be made so that checking one value against it takes years. */
+function checkSteps(schema: JsonSchema): void {
+  const steps = stepsOf(schema);
+  if (steps <= MAX_STEPS) return;
+  const told = Number.isFinite(steps) ? `takes ${steps} steps for one value, the limit is ${MAX_STEPS}` : 'refers to itself without end';
+  throw refusal(`its schema ${told}`, { value: steps, limit: MAX_STEPS });
+}
+
 /** The same definition has the same text at each start, so that a provider may reuse what it cached. No server can know the nonce while it writes the text. */
 function wrapped({ server, tool }: McpToolName, description: string, { sha256 }: DefinitionDigest): string {
   if (description.trim() === '') return NO_DESCRIPTION;
@@ -154,7 +164,10 @@ async function inputCheck(schema: JsonSchema, { validator }: DefinitionDeps, not
 
 async function outputCheck(schema: JsonSchema, { validator }: DefinitionDeps, notes: string[]): Promise<SchemaCheck | undefined> {
   try {
-    if (isKnownDialect(schema.$schema)) return await validator.compile(schema);
+    if (isKnownDialect(schema.$schema)) {
+      checkSteps(schema);
+      return await validator.compile(schema);
+    }
     notes.push(`its output schema is in a dialect that odek does not know (${shownDialect(schema)}); its results are not checked`);
   } catch (error) {
     notes.push(`its results are not checked: ${reasonOf(error)}`);

@@ -1,12 +1,11 @@
 import type { JsonSchema } from '../../ports/message.ts';
+import { asNode, lookUp, type Node } from './reference.ts';
 
 /**
  * A tool's schema as every model API takes it. What a strict one refuses (references, a root that is no
  * object, a value without a type) is said in other words or left out; the arguments are checked
  * against the server's own schema later, so that nothing here has to be exact.
  */
-
-type Node = Readonly<Record<string, unknown>>;
 
 /** Deeper parts are only told their type. */
 const MAX_DEPTH = 24;
@@ -178,48 +177,12 @@ function about(target: Node): Node {
   return { ...kept(target, ['title', 'description']), type: type ?? (target.properties === undefined ? 'string' : 'object') };
 }
 
-function lookUp(reference: string, root: Node): Node {
-  if (reference === '#') return root;
-  const place = reference.startsWith('#/') ? pointed(reference.slice(2), root) : anchored(reference, root);
-  return asNode(place) ?? {};
-}
-
-function pointed(pointer: string, root: Node): unknown {
-  return pointer
-    .split('/')
-    .map((step) => decoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((place, step) => {
-      if (typeof place !== 'object' || place === null || !Object.hasOwn(place, step)) return undefined;
-      return (place as Node)[step];
-    }, root);
-}
-
-function anchored(reference: string, root: Node): unknown {
-  const names = [asNode(root.$defs), asNode(root.definitions)].flatMap((part) => Object.values(part ?? {}));
-  return names.find((part) => {
-    const { $id, $anchor } = asNode(part) ?? {};
-    return $id === reference || `#${String($anchor)}` === reference;
-  });
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
-}
-
 function sizeOf(node: Node): number {
   return KEPT.reduce((sum, key) => sum + (node[key] === undefined ? 0 : String(JSON.stringify(node[key])).length), 0);
 }
 
 function kept(node: Node, keys: readonly string[]): Node {
   return Object.fromEntries(keys.filter((key) => node[key] !== undefined).map((key) => [key, node[key]]));
-}
-
-function asNode(value: unknown): Node | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Node) : undefined;
 }
 
 function asList(value: unknown): readonly unknown[] {

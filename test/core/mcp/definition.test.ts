@@ -166,6 +166,24 @@ describe('a definition', () => {
     for (const tool of tools) expect(JSON.stringify(tool.parameters).length).toBeLessThan(512 * 1024);
   }, 20_000);
 
+  it.each([
+    ['would be checked in more steps than there is time for', 40, /takes \d+(e\+\d+)? steps for one value, the limit is 100000/],
+    ['refers to itself for the same value', 0, /refers to itself without end/],
+  ])('that %s is left out', async (_, levels, reason) => {
+    const twice = (at: number) => ({ allOf: [{ $ref: `#/$defs/d${at}` }, { $ref: `#/$defs/d${at}` }] });
+    const $defs = Object.fromEntries(Array.from({ length: levels }, (__, at) => [`d${at}`, twice(at + 1)]));
+    const last = levels === 0 ? twice(0) : { type: 'string' };
+    expect(await refusal({ ...property({ $ref: '#/$defs/d0' }), $defs: { ...$defs, [`d${levels}`]: last } })).toMatch(reason);
+  });
+
+  it('whose references cannot be followed in the end is left out with a reason', async () => {
+    const $defs = Object.fromEntries(Array.from({ length: 4000 }, (_, at) => [`d${at}`, { $ref: `#/$defs/d${at + 1}` }]));
+    const { tools, refused } = await checked(
+      definition({ inputSchema: { ...property({ $ref: '#/$defs/d0' }), $defs: { ...$defs, d4000: {} } } }),
+    );
+    expect(tools.length + refused.length).toBe(1);
+  }, 20_000);
+
   it('of any JSON at all is accepted or refused with a reason, and what is accepted can be registered and checks any value', async () => {
     const schema = fc.dictionary(
       fc.constantFrom(
