@@ -1,14 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import { batchFault, createBatches, hasBatches, splitBatch } from './batches.ts';
 import { createFrameReader } from './frames.ts';
+import { asMessage, CODE, isId, isSelfDescribing, parseLine } from './messages.ts';
 
 /** Bytes of one request. */
 export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 /** How long requests that are under way may still be answered once nobody can send more. */
 const LAST_ANSWERS_MS = 1_000;
-const PROTOCOL_KEY = 'io.modelcontextprotocol/protocolVersion';
-
-const CODE = { parse: -32_700, invalidRequest: -32_600 } as const;
 
 export interface StreamTransportOptions {
   readonly maxRequestBytes?: number;
@@ -20,47 +19,6 @@ export interface StreamTransportOptions {
 export interface StreamTransport extends Transport {
   /** Resolves once the connection is over, however it ended. */
   readonly ended: Promise<void>;
-}
-
-type Parsed = { readonly message: JSONRPCMessage } | { readonly code: number; readonly text: string; readonly id?: RequestId };
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isId = (value: unknown): value is RequestId => typeof value === 'string' || Number.isSafeInteger(value);
-
-function parseFrame(frame: Buffer): Parsed {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(frame));
-  } catch {
-    return { code: CODE.parse, text: 'Parse error: the line is not JSON in UTF-8' };
-  }
-  return asMessage(value);
-}
-
-/** The least that JSON-RPC asks for. Parameters and results are checked where their method is known. */
-function asMessage(value: unknown): Parsed {
-  if (Array.isArray(value)) return { code: CODE.invalidRequest, text: 'Invalid Request: batches are not served; send one message a line' };
-  if (!isObject(value)) return { code: CODE.invalidRequest, text: 'Invalid Request: a message is a JSON object' };
-  const { id, method, params } = value;
-  const named = isId(id) ? { id } : {};
-  const refused = (text: string): Parsed => ({ code: CODE.invalidRequest, text: `Invalid Request: ${text}`, ...named });
-  if (value.jsonrpc !== '2.0') return refused('"jsonrpc" must be "2.0"');
-  if (id !== undefined && !isId(id)) return refused('"id" must be a text or an integer');
-  if (method === undefined) {
-    const isResponse = id !== undefined && (isObject(value.result) || isObject(value.error));
-    return isResponse ? { message: value as unknown as JSONRPCMessage } : refused('there is neither a method nor a result');
-  }
-  if (typeof method !== 'string') return refused('"method" must be a text');
-  if (params !== undefined && !isObject(params)) return refused('"params" must be an object');
-  return { message: value as unknown as JSONRPCMessage };
-}
-
-/** Whether the message says itself which protocol it speaks. */
-function isSelfDescribing(message: JSONRPCMessage): boolean {
-  const params = 'params' in message ? message.params : undefined;
-  const meta = isObject(params) ? params._meta : undefined;
-  return isObject(meta) && PROTOCOL_KEY in meta;
 }
 
 /**
@@ -76,8 +34,9 @@ export function createStreamTransport(input: Readable, output: Writable, options
   const open = new Set<RequestId>();
   let handshake: RequestId | undefined;
   /** Came while `initialize` was under way: whether they are admitted is not known before its end. */
-  let early: JSONRPCMessage[] = [];
+  let early: (() => void)[] = [];
   let initialised = false;
+  let batching = false;
   let closed = false;
   /** The input ended; what is under way may still be answered. */
   let isLast = false;
@@ -108,12 +67,9 @@ export function createStreamTransport(input: Readable, output: Writable, options
     return false;
   };
 
+  const batches = createBatches((answers) => write(answers));
+
   const deliver = (message: JSONRPCMessage): void => {
-    if (handshake !== undefined) {
-      early.push(message);
-      input.pause();
-      return;
-    }
     if (!admits(message)) return;
     if ('method' in message && 'id' in message) {
       // Two answers with one id could not be told apart.
@@ -125,16 +81,46 @@ export function createStreamTransport(input: Readable, output: Writable, options
     }
     if ('method' in message && message.method === 'notifications/cancelled') {
       const cancelled = message.params?.requestId;
-      if (isId(cancelled)) open.delete(cancelled);
+      if (isId(cancelled)) {
+        open.delete(cancelled);
+        batches.drop(cancelled);
+      }
     }
     transport.onmessage?.(message);
   };
 
+  const deliverBatch = (values: readonly unknown[]): void => {
+    const fault = batching ? batchFault(values) : 'this version has no batches; send one message a line';
+    if (fault !== undefined) {
+      fail(CODE.invalidRequest, `Invalid Request: ${fault}`);
+      return;
+    }
+    const { messages, ids, refused } = splitBatch(values, (id) => open.has(id));
+    batches.begin(ids, refused);
+    for (const message of messages) deliver(message);
+  };
+
+  /** Once the handshake that is under way ended. */
+  const inTurn = (work: () => void): void => {
+    if (handshake === undefined) work();
+    else {
+      early.push(work);
+      input.pause();
+    }
+  };
+
+  const receive = (value: unknown): void => {
+    const parsed = asMessage(value);
+    if (Array.isArray(value)) deliverBatch(value);
+    else if ('message' in parsed) deliver(parsed.message);
+    else fail(parsed.code, parsed.text, parsed.id);
+  };
+
   const reader = createFrameReader(maxBytes, {
     onFrame(frame) {
-      const parsed = parseFrame(frame);
-      if ('message' in parsed) deliver(parsed.message);
-      else fail(parsed.code, parsed.text, parsed.id);
+      const line = parseLine(frame);
+      if (line === undefined) fail(CODE.parse, 'Parse error: the line is not JSON in UTF-8');
+      else inTurn(() => receive(line.value));
     },
     onTooLong: (bytes) => fail(CODE.invalidRequest, `Invalid Request: ${bytes} bytes in one line, the limit is ${maxBytes}`),
   });
@@ -143,12 +129,16 @@ export function createStreamTransport(input: Readable, output: Writable, options
   const onDrain = (): void => {
     if (handshake === undefined) input.resume();
   };
-  const handshakeEnded = (succeeded: boolean): void => {
+  const handshakeEnded = (answer: JSONRPCMessage): void => {
     handshake = undefined;
-    initialised ||= succeeded;
+    if ('result' in answer) {
+      initialised = true;
+      batching = hasBatches(answer.result.protocolVersion);
+    }
     const waiting = early;
     early = [];
-    for (const message of waiting) deliver(message);
+    // One of them may begin another handshake, which those behind it wait for.
+    for (const work of waiting) inTurn(work);
     if (handshake === undefined && !output.writableNeedDrain) input.resume();
   };
   const onEnd = (): void => {
@@ -178,9 +168,9 @@ export function createStreamTransport(input: Readable, output: Writable, options
     },
     async send(message) {
       const id = 'id' in message && !('method' in message) ? message.id : undefined;
-      write(message);
+      if (id === undefined || !batches.take(id, message)) write(message);
       if (id !== undefined) open.delete(id);
-      if (id !== undefined && id === handshake) handshakeEnded('result' in message);
+      if (id !== undefined && id === handshake) handshakeEnded(message);
       if (isLast && open.size === 0) void transport.close();
     },
     async close() {

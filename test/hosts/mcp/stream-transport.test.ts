@@ -184,6 +184,45 @@ describe('a connection over two streams', () => {
     expect(wire.messages.find(({ id }) => id === null)?.error).toMatchObject({ code: -32_600, message: expect.stringContaining('2000') });
   });
 
+  it('answers a batch of the versions that have them with one list, once all of it is answered', async () => {
+    const wire = connect();
+    const lists: unknown[][] = [];
+    wire.send(initialize('2025-03-26'));
+    await wire.answer('init');
+    const part = (message: object): object => ({ jsonrpc: '2.0', ...message });
+    const batch = [
+      part(callEcho(1)),
+      part({ method: 'notifications/unknown' }),
+      part({ id: 2, method: 'tools/call', params: { name: 'hold' } }),
+      part({ id: 1, method: 'ping' }),
+      { no: 'message' },
+    ];
+    wire.send(`${JSON.stringify(batch)}\n`, { id: 9, method: 'ping' });
+    await wire.answer(9);
+    expect(wire.messages.filter((message) => Array.isArray(message))).toEqual([]);
+    wire.send({ method: 'notifications/cancelled', params: { requestId: 2 } });
+    await wire.until(() => wire.messages.some((message) => Array.isArray(message)));
+    lists.push(...(wire.messages.filter((message) => Array.isArray(message)) as unknown as unknown[][]));
+    const answers = (lists[0] ?? []) as { id: unknown; result?: unknown; error?: { code: number } }[];
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+      [1, -32_600],
+      [null, -32_600],
+      [1, undefined],
+    ]);
+    wire.send('[]\n', `${JSON.stringify(Array.from({ length: 101 }, (_, id) => part({ id, method: 'ping' })))}\n`, {
+      id: 10,
+      method: 'ping',
+    });
+    await wire.answer(10);
+    expect(wire.messages.filter(({ id }) => id === null)).toHaveLength(2);
+
+    const later = connect();
+    later.send(initialize('2025-11-25'));
+    await later.answer('init');
+    later.send(`${JSON.stringify([part(callEcho(1))])}\n`);
+    expect((await later.answer(null)).error).toMatchObject({ code: -32_600, message: expect.stringContaining('no batches') });
+  });
+
   it('refuses a second request with the id of one that is under way', async () => {
     const wire = connect();
     wire.send(initialize('2025-11-25'), { id: 1, method: 'tools/call', params: { name: 'hold' } }, { id: 1, method: 'ping' });
