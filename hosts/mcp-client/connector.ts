@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { createHttpClient, hostPort } from '../../adapters/http/index.ts';
 import { createMcpConnector } from '../../adapters/mcp/index.ts';
 import { childEnvironment } from '../../adapters/process/environment.ts';
@@ -9,6 +10,7 @@ import type { McpConnector, McpHttpServer } from '../../ports/mcp.ts';
 import { odekVersion } from '../cli/version.ts';
 import type { HostEnvironment } from '../environment.ts';
 import { guardedProxy } from '../network.ts';
+import { keptEras } from './eras.ts';
 
 export interface OpenConnector extends McpConnector {
   /** Gives the HTTP clients back. Connections are closed before, by whoever has them. */
@@ -31,6 +33,7 @@ export function openConnector(place: Place, redactor: Redactor, show: (line: str
       clients.push(client);
       return client;
     },
+    eras: keptEras(join(config.state.serversFolder, 'protocols.json')),
     authorization: (server) => ({ token: () => config.mcp_servers[server.name]?.token }),
     observer: {
       stderr: ({ name }, line) => show(`[${name}] ${displayText(line)}`),
