@@ -2,9 +2,10 @@ import { CLI_POLICIES } from './cli/policy.ts';
 import { markdownTable } from './markdown-table.ts';
 import { MCP_POLICY } from './mcp/policy.ts';
 import type { Cell, HostPolicy } from './policy.ts';
+import { SCHEDULE_POLICIES } from './schedule/policy.ts';
 
 /** Every surface's row, in the order of the document. */
-export const POLICIES: readonly HostPolicy[] = [...Object.values(CLI_POLICIES), MCP_POLICY];
+export const POLICIES: readonly HostPolicy[] = [...Object.values(CLI_POLICIES), MCP_POLICY, ...Object.values(SCHEDULE_POLICIES)];
 
 const COLUMNS: readonly (readonly [title: string, text: (policy: HostPolicy) => string])[] = [
   ['surface', ({ surface }) => `\`${surface}\``],

@@ -34,6 +34,8 @@ export interface DangerPolicy {
   /** Replaces every built-in default but `blocked`. */
   readonly action?: DangerAction;
   readonly nonInteractive: NonInteractiveRule;
+  /** Classes that nothing allows, the allowlist included. */
+  readonly never?: readonly DangerClass[];
 }
 
 /** One call that waits for a person. All text is already sanitised for display. */

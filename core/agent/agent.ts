@@ -198,8 +198,7 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
 
   const run = async (input: RunInput): Promise<RunResult> => {
     finalisation = false;
-    const runId = deps.ids.hex(RUN_ID_BYTES);
-    const { session } = input;
+    const { session, runId = deps.ids.hex(RUN_ID_BYTES) } = input;
     const emit = createEmitter(deps.emit, deps, runId, session.header.id);
     const startedAt = deps.clock.monotonic();
     const { transcript, journal } = await begin(input, runId, emit);

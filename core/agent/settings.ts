@@ -99,5 +99,7 @@ export interface RunInput {
   readonly task?: string;
   /** The turn as the user wrote it, where `task` has content of files put into it; the session's title comes from it. */
   readonly originalTask?: string;
+  /** 32 hex digits, where the caller has to know the run's id before it begins. Absent: a new one. */
+  readonly runId?: string;
   readonly signal: AbortSignal;
 }

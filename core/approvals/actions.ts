@@ -23,13 +23,13 @@ const STRICTNESS: Readonly<Record<DangerAction, number>> = { allow: 0, prompt: 1
 
 /** The action for one class: the operator's word for it, else the operator's global action, else the built-in. `blocked` is always denied. */
 export function actionOf(cls: DangerClass, policy: DangerPolicy): DangerAction {
-  if (cls === 'blocked') return 'deny';
+  if (cls === 'blocked' || policy.never?.includes(cls)) return 'deny';
   return policy.classes[cls] ?? policy.action ?? DEFAULT_ACTIONS[cls];
 }
 
 /** Whether the operator's own words, not a built-in, allow the class. */
 export function isExplicitlyAllowed(cls: DangerClass, policy: DangerPolicy): boolean {
-  return cls !== 'blocked' && (policy.classes[cls] ?? policy.action) === 'allow';
+  return actionOf(cls, policy) === 'allow' && (policy.classes[cls] ?? policy.action) === 'allow';
 }
 
 /** The class that decides: the strictest by action, then by rank. */

@@ -98,7 +98,7 @@ async function lineVerdict(line: string, fs: FileSystem, shell: ShellContext | u
 /** The allowlist speaks before the denylist, and both before the classes; nothing speaks for what is blocked. */
 function underLists(line: LineVerdict, facts: Facts, policy: DangerPolicy): Judgement {
   const judged = concluded(facts, policy);
-  if (judged.classes.includes('blocked')) return judged;
+  if (judged.classes.some((cls) => cls === 'blocked' || policy.never?.includes(cls))) return judged;
   const otherwiseAllowed = facts.findings.every(({ command, class: cls }) => command || actionOf(cls, policy) === 'allow');
   if (line.allowlisted && otherwiseAllowed) return { ...judged, action: 'allow', reason: 'the operator allows this line', explicit: true };
   if (line.denylistedBy === undefined || line.allowlisted) return judged;

@@ -1,6 +1,7 @@
 import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/approval.ts';
 import type { ModelPrice } from '../../ports/budget.ts';
 import { CONFIG_KEYS, keySpec } from './keys.ts';
+import { schedulesOf } from './schedules.ts';
 import type { ConfigValue, McpServerConfig, ProviderConfig, ResolvedConfig, StatePaths } from './types.ts';
 
 export interface AssembleInput {
@@ -98,6 +99,7 @@ export function assemble({ values, state, secrets, warnings, asked = {} }: Assem
       max_results: must('web_search.max_results'),
       timeout_seconds: must('web_search.timeout_seconds'),
     },
+    schedules: schedulesOf(values),
     mcp_servers: group<McpServerConfig>(values, 'mcp_servers.'),
     state,
     secrets,

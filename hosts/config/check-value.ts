@@ -103,7 +103,9 @@ function asChoice(spec: KeySpec, raw: unknown, origin: ValueOrigin, warn: (text:
 }
 
 function asList(spec: KeySpec, raw: unknown, fromText: boolean): readonly string[] | undefined {
-  const entries = typeof raw === 'string' && fromText ? splitList(raw) : raw;
+  const given = typeof raw === 'string' && fromText ? splitList(raw) : raw;
+  const asText = (entry: unknown): unknown => (typeof entry === 'number' ? String(entry) : entry);
+  const entries: unknown = spec.numbers === true && Array.isArray(given) ? given.map(asText) : given;
   if (!Array.isArray(entries) || entries.length > MAX_ENTRIES) return undefined;
   const fits = (entry: unknown): boolean => typeof entry === 'string' && (spec.pattern === undefined || spec.pattern.test.test(entry));
   return entries.every(fits) ? entries : undefined;

@@ -34,6 +34,8 @@ export interface KeySpec {
   readonly fallback?: string;
   /** What a string or a list's entry must look like, and how to say so. */
   readonly pattern?: { readonly test: RegExp; readonly says: string };
+  /** Of a list: entries may be written as numbers. */
+  readonly numbers?: boolean;
   readonly env?: string;
   /** Flag name without dashes. */
   readonly flag?: string;

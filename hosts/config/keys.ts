@@ -3,9 +3,10 @@ import { MODEL_KEYS } from './model-keys.ts';
 import { OPERATOR_KEYS } from './operator-keys.ts';
 import { RUN_KEYS } from './run-keys.ts';
 import { SANDBOX_KEYS } from './sandbox-keys.ts';
+import { SCHEDULE_KEYS } from './schedule-keys.ts';
 
 /** Every configuration key, in the order in which they are shown. */
-export const CONFIG_KEYS: readonly KeySpec[] = [...MODEL_KEYS, ...RUN_KEYS, ...SANDBOX_KEYS, ...OPERATOR_KEYS];
+export const CONFIG_KEYS: readonly KeySpec[] = [...MODEL_KEYS, ...RUN_KEYS, ...SANDBOX_KEYS, ...OPERATOR_KEYS, ...SCHEDULE_KEYS];
 
 /** The spec of an exact key of the table. */
 export function keySpec(key: string): KeySpec {

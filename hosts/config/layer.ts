@@ -5,6 +5,7 @@ import { checkValue, invalid, isObject, short } from './check-value.ts';
 import { expand, SECRET_NAME } from './expand.ts';
 import type { KeySpec } from './key-spec.ts';
 import { CONFIG_KEYS } from './keys.ts';
+import { NEVER_SCHEDULED } from './schedule-keys.ts';
 import type { ConfigValue } from './types.ts';
 
 /** One value of one layer, checked. `key` is dotted, with the operator's own names filled in. */
@@ -92,8 +93,14 @@ function addEntry(spec: KeySpec, key: string, raw: unknown, walk: Walk): void {
   if (expanded && value === '') return;
   const origin = { key, where: walk.path, fromText: expanded && spec.type !== 'list', shown: raw };
   const checked = checkValue(spec, value, origin, walk.warn);
-  if (key === 'dangerous.classes.blocked' && checked !== 'deny') throw invalid(spec, raw, origin, '"deny": this class never changes');
+  if (checked !== 'deny' && isFixedClass(key)) throw invalid(spec, raw, origin, '"deny": this class never changes');
   walk.entries.push({ key, spec, value: checked });
+}
+
+/** A class that no configuration can allow. */
+export function isFixedClass(key: string): boolean {
+  const scheduled = /^schedules\.dangerous\.classes\.(.*)$/.exec(key)?.[1];
+  return key === 'dangerous.classes.blocked' || NEVER_SCHEDULED.some((cls) => cls === scheduled);
 }
 
 function whyMissing(name: string, walk: Walk): string {

@@ -11,6 +11,7 @@ import { type Entry, readLayer } from './layer.ts';
 import { isServer, lay, type Merged, startWithDefaults } from './merge.ts';
 import { KEY_VARIABLES, takeProviderKeys } from './provider-keys.ts';
 import { isLoose, readJsonFile } from './read-file.ts';
+import { SCHEDULE_CLASSES, scheduleClasses } from './schedules.ts';
 import { readSecretsFile } from './secrets-file.ts';
 import { statePaths } from './state-paths.ts';
 import type { ConfigSource, ConfigValue, LoadedConfig, LoadOptions, StatePaths } from './types.ts';
@@ -109,11 +110,13 @@ function environmentEntries({ options, state, file, warn }: Loading, source: 'en
   const read = (name: string): string | undefined => (source === 'env' ? options.env[name] : file.get(name));
   const entries: Entry[] = [];
   for (const spec of CONFIG_KEYS) {
-    const text = spec.env === undefined || spec.secret === true ? undefined : read(spec.env);
+    const isKey = spec.env !== undefined && KEY_VARIABLES.includes(spec.env);
+    const text = spec.env === undefined || isKey ? undefined : read(spec.env);
     if (spec.env === undefined || text === undefined || text.trim() === '') continue;
     const where = source === 'env' ? 'environment' : state.secretsFile;
     entries.push(entry(spec, checkValue(spec, text, { key: spec.env, where, fromText: true }, warn)));
   }
+  entries.push(...scheduleClasses(read(SCHEDULE_CLASSES), source === 'env' ? 'environment' : state.secretsFile, warn));
   const off = read('ODEK_NO_SANDBOX');
   if (off !== undefined && !['', '0', 'false', 'no', 'off'].includes(off.trim()) && !entries.some(({ key }) => key === 'sandbox')) {
     entries.push(entry(keySpec('sandbox'), false));
@@ -188,7 +191,7 @@ function collectSecrets({ values }: Merged, { secrets, keys, file, options }: Lo
   for (const [key, value] of values) {
     if (/^sinks(\.|$)/.test(key)) for (const secret of headerSecrets(value)) secrets.add(secret);
     if (typeof value !== 'string') continue;
-    if (/(^|\.)api_key$/.test(key)) secrets.add(value);
+    if (/(^|\.)(?:api_key|webhook_secret)$/.test(key)) secrets.add(value);
     if (/(^|\.)(?:base_url|proxy)$/.test(key) && URL.canParse(value))
       for (const spelling of spellingsOf(new URL(value).password)) secrets.add(spelling);
   }

@@ -71,6 +71,40 @@ interface DangerousConfig {
   readonly approval_timeout_seconds: number;
 }
 
+/** What scheduled runs may do; `destructive`, `blocked`, `persistence` and `unread_exec` are denied whatever this says. */
+interface ScheduleDangerConfig {
+  readonly classes: Readonly<Partial<Record<DangerClass, DangerAction>>>;
+  readonly allowlist: readonly string[];
+  readonly denylist: readonly string[];
+  readonly action?: DangerAction;
+}
+
+export interface SchedulesConfig {
+  readonly enabled: boolean;
+  /** 1 to 32. */
+  readonly max_concurrent: number;
+  /** IANA name; checked where it is used. */
+  readonly timezone: string;
+  readonly catchup: boolean;
+  /** 1 to 86,400. */
+  readonly run_timeout_seconds: number;
+  /** 0 is no limit. */
+  readonly daily_token_budget: number;
+  /** 1 to 3,650. */
+  readonly history_days: number;
+  /** Absolute. */
+  readonly deliver_folders: readonly string[];
+  /** Never printed. */
+  readonly webhook_secret?: string;
+  /** `host:port`. */
+  readonly health_addr?: string;
+  readonly approver: 'none' | 'telegram';
+  readonly allow_telegram_management: boolean;
+  readonly telegram_admin_chats: readonly string[];
+  readonly telegram_admin_users: readonly string[];
+  readonly dangerous: ScheduleDangerConfig;
+}
+
 interface VerifyConfig {
   readonly enabled: boolean;
   readonly mode: 'hint' | 'strict' | 'off';
@@ -213,6 +247,7 @@ export interface ResolvedConfig {
     readonly max_results: number;
     readonly timeout_seconds: number;
   };
+  readonly schedules: SchedulesConfig;
   /** By name, resolved over the operator's and the project's file. */
   readonly mcp_servers: Readonly<Record<string, McpServerConfig>>;
   readonly state: StatePaths;
