@@ -1,32 +1,16 @@
 import { type JSONRPCMessage, SdkErrorCode, SdkHttpError, type TransportSendOptions } from '@modelcontextprotocol/client';
-import type { HttpClient, HttpResponse } from '../../ports/http.ts';
+import type { HttpResponse } from '../../ports/http.ts';
 import type { McpHttpServer } from '../../ports/mcp.ts';
 import { type Fault, TransportFault } from './faults.ts';
 import { isFields } from './fields.ts';
 import { readBounded, readText } from './http-body.ts';
-import { bodyHeaders, isModernRequest, nextLocation } from './http-headers.ts';
+import { createDial, type HttpAccess } from './http-dial.ts';
+import { bodyHeaders, isModernRequest } from './http-headers.ts';
+import { type Message, parseMessages, readStream } from './http-messages.ts';
 import { createRawResults } from './raw-results.ts';
-import { createEventReader, type EventReader } from './sse.ts';
 import type { OdekTransport } from './stdio.ts';
 
-/** What a server wants to see before it answers. */
-export interface McpAuthorization {
-  /** The bearer token of the next request; undefined for none. */
-  token(signal: AbortSignal): Promise<string | undefined> | string | undefined;
-  /** After a 401, or a 403 for want of a scope: true when `token` now gives another one, and the request is sent once more. */
-  renew?(challenge: McpChallenge, signal: AbortSignal): Promise<boolean>;
-}
-
-export interface McpChallenge {
-  readonly status: number;
-  readonly url: string;
-  /** The header `www-authenticate` as it came. */
-  readonly wwwAuthenticate: string | undefined;
-}
-
-export interface HttpOptions {
-  readonly http: HttpClient;
-  readonly authorization?: McpAuthorization | undefined;
+export interface HttpOptions extends HttpAccess {
   /** Milliseconds that ending the session may take (2,000). */
   readonly closeMs?: number;
 }
@@ -35,14 +19,11 @@ const CLOSE_MS = 2000;
 const CANCEL_MS = 2000;
 /** What may still come after a result before the stream is cut. */
 const LINGER_MS = 1000;
-const MAX_REDIRECTS = 5;
 const MAX_RESUMES = 3;
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
 /** A reply that is only shown. */
 const MAX_ERROR_BYTES = 64 * 1024;
-
-type Message = Record<PropertyKey, unknown>;
 
 /** One session with a server behind Streamable HTTP. */
 export function createHttpTransport(server: McpHttpServer, { http, authorization, closeMs = CLOSE_MS }: HttpOptions): OdekTransport {
@@ -52,85 +33,29 @@ export function createHttpTransport(server: McpHttpServer, { http, authorization
   const inFlight = new Map<unknown, AbortController>();
   /** Those of `inFlight` whose reply is a stream that is still read. */
   const streaming = new Set<AbortController>();
-  let url = server.url;
   let sessionId: string | undefined;
   let version: string | undefined;
   let ending: Fault | undefined;
   let closing: Promise<void> | undefined;
-  let renewing: Promise<boolean> | undefined;
 
   const forget = (key: unknown, exchange: AbortController): void => {
     if (inFlight.get(key) === exchange) inFlight.delete(key);
   };
 
-  /** Credentials are renewed once for all requests that were refused with the same token. */
-  const renew = async (response: HttpResponse, used: string | undefined): Promise<boolean> => {
-    response.cancel();
-    if ((await authorization?.token(whole.signal)) !== used) return true;
-    const challenge = { status: response.status, url, wwwAuthenticate: response.headers['www-authenticate'] };
-    renewing ??= (authorization?.renew?.(challenge, whole.signal) ?? Promise.resolve(false)).finally(() => {
-      renewing = undefined;
-    });
-    return renewing;
-  };
-
-  /** Sends one request; follows what the server moved within its own origin, and renews credentials once. */
-  const dial = async (
-    method: string,
-    more: Readonly<Record<string, string>>,
-    body: string | undefined,
-    signal: AbortSignal,
-  ): Promise<HttpResponse> => {
-    let renewed = false;
-    for (let hops = 0; ; hops += 1) {
-      const token = await authorization?.token(signal);
-      const headers = {
-        ...(version === undefined ? {} : { 'mcp-protocol-version': version }),
-        ...(sessionId === undefined ? {} : { 'mcp-session-id': sessionId }),
-        ...more,
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      };
-      const response = await http.request({ method, url, headers, ...(body === undefined ? {} : { body }) }, signal);
-      const next = nextLocation(response, url);
-      if (next !== undefined && hops < MAX_REDIRECTS) {
-        response.cancel();
-        url = next;
-      } else if (!renewed && isChallenge(response) && authorization?.renew !== undefined) {
-        renewed = true;
-        if (!(await renew(response, token))) throw new TransportFault({ kind: 'unauthorized', status: response.status });
-      } else return response;
-    }
-  };
+  const dial = createDial({
+    http,
+    authorization,
+    url: server.url,
+    lifetime: whole.signal,
+    common: () => ({
+      ...(version === undefined ? {} : { 'mcp-protocol-version': version }),
+      ...(sessionId === undefined ? {} : { 'mcp-session-id': sessionId }),
+    }),
+  });
 
   const deliver = (message: Message, bytes: number): void => {
     seen.messages += 1;
     transport.onmessage?.(results.received(message, bytes) as unknown as JSONRPCMessage);
-  };
-
-  /** Reads a stream to its end. `onAnswer` is told when the message for `id` was delivered. */
-  const readEvents = async (response: HttpResponse, id: unknown, onAnswer: () => void): Promise<EventReader> => {
-    let fault: TransportFault | undefined;
-    const reader = createEventReader({
-      maxBytes: server.maxResponseBytes,
-      onEvent({ event, data, bytes }) {
-        if (event !== 'message') return;
-        for (const message of parseMessages(data) ?? []) {
-          deliver(message, bytes);
-          if (id !== undefined && message.id === id && message.method === undefined) onAnswer();
-        }
-      },
-      onTooLong(bytes) {
-        fault = new TransportFault({ kind: 'too_large', bytes });
-      },
-    });
-    for await (const chunk of response.body) {
-      reader.push(chunk);
-      if (fault !== undefined) break;
-    }
-    if (fault === undefined) reader.end();
-    else response.cancel();
-    if (fault !== undefined) throw fault;
-    return reader;
   };
 
   /** The answer to one request, on a stream that may break off and be taken up again. */
@@ -139,18 +64,23 @@ export function createHttpTransport(server: McpHttpServer, { http, authorization
     streaming.add(exchange);
     let got = false;
     let linger: NodeJS.Timeout | undefined;
-    const onAnswer = (): void => {
+    const onMessage = (each: Message, bytes: number): void => {
+      deliver(each, bytes);
+      if (each.id !== message.id || each.method !== undefined) return;
       got = true;
       linger ??= setTimeout(() => exchange.abort(), LINGER_MS);
       answered.resolve();
     };
     const follow = async (): Promise<void> => {
       let stream = response;
+      let lastId: string | undefined;
       for (let resumes = 0; ; resumes += 1) {
-        const { lastId, retryMs } = await readEvents(stream, message.id, onAnswer);
+        const end = await readStream(stream, server.maxResponseBytes, onMessage);
         if (got) return;
-        if (lastId === undefined || resumes === MAX_RESUMES) throw new TransportFault({ kind: 'no_result' });
-        await pause(Math.min(retryMs ?? FIRST_WAIT_MS, MAX_WAIT_MS), exchange.signal);
+        lastId = end.lastId ?? lastId;
+        if (lastId === undefined || resumes === MAX_RESUMES || exchange.signal.aborted)
+          throw end.broken ?? new TransportFault({ kind: 'no_result' });
+        await pause(Math.min(end.retryMs ?? FIRST_WAIT_MS, MAX_WAIT_MS), exchange.signal);
         stream = await dial('GET', { accept: 'text/event-stream', 'last-event-id': lastId }, undefined, exchange.signal);
         if (stream.status !== 200) throw await failureOf(stream);
       }
@@ -249,9 +179,9 @@ export function createHttpTransport(server: McpHttpServer, { http, authorization
         const response = await dial('GET', headers, undefined, whole.signal);
         if (response.status !== 200 || !response.headers['content-type']?.startsWith('text/event-stream')) return response.cancel();
         const before = seen.messages;
-        const reader = await readEvents(response, undefined, () => {});
-        lastId = reader.lastId ?? lastId;
-        retryMs = reader.retryMs;
+        const end = await readStream(response, server.maxResponseBytes, deliver);
+        lastId = end.lastId ?? lastId;
+        retryMs = end.retryMs;
         if (seen.messages > before) failures = 0;
       } catch {
         // The stream is a convenience: calls work without it.
@@ -324,10 +254,6 @@ export function createHttpTransport(server: McpHttpServer, { http, authorization
   return transport;
 }
 
-function isChallenge({ status, headers }: HttpResponse): boolean {
-  return status === 401 || (status === 403 && /insufficient_scope/.test(headers['www-authenticate'] ?? ''));
-}
-
 /** 404 as the protocol wants it, or the 400 with a word about the session that many servers send in its place. */
 function isSessionUnknown({ data }: SdkHttpError): boolean {
   return data?.status === 404 || (data?.status === 400 && /\bsession\b/i.test(String(data.text)));
@@ -341,18 +267,6 @@ async function failureOf(response: HttpResponse): Promise<SdkHttpError> {
     statusText: '',
     text,
   });
-}
-
-/** Undefined for text that is no JSON-RPC. */
-function parseMessages(text: string): readonly Message[] | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return messages.every((each) => isFields(each) && each.jsonrpc === '2.0') ? (messages as readonly Message[]) : undefined;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

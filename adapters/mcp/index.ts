@@ -1,7 +1,7 @@
 import type { McpConnector } from '../../ports/mcp.ts';
 import type { McpConnectorOptions } from './options.ts';
 
-export type { McpAuthorization } from './http.ts';
+export type { McpAuthorization } from './http-dial.ts';
 export type { McpConnectorOptions } from './options.ts';
 
 /** Connects to MCP servers. The protocol's code is loaded with the first `connect`. */

@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../ports/http.ts';
 import type { McpHttpServer, McpServer } from '../../ports/mcp.ts';
-import type { McpAuthorization } from './http.ts';
+import type { McpAuthorization } from './http-dial.ts';
 import type { ProcessTrees, Redaction } from './process-trees.ts';
 import type { McpEra } from './session.ts';
 

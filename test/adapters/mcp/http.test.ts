@@ -108,6 +108,21 @@ describe('a reply as a stream of events', () => {
     expect(server.requests.filter(({ message }) => isCall(message))).toHaveLength(1);
   });
 
+  it('is taken up also when the connection broke', async () => {
+    let sent: { id?: unknown } | undefined;
+    const { connection } = await connected({
+      intercept(request, response, message) {
+        if (request.headers['last-event-id'] === 'b2') return stream(response, `data: ${answer(sent, 'mended')}\n\n`);
+        if (!isCall(message)) return false;
+        sent = message;
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('retry: 20\nid: b2\ndata:\n\n', () => setTimeout(() => response.destroy(), 50));
+        return true;
+      },
+    });
+    expect(textOf(await call(connection, 'echo'))).toBe('mended');
+  });
+
   it('does not hold up its result when the server leaves it open', async () => {
     const { connection, server } = await connected({
       intercept(_request, response, message) {
