@@ -107,18 +107,25 @@ function withBefore(tool: CheckedTool, server: McpServer, project: string, kept:
 
 /** What ends a start whose servers are not approved. */
 export function notApproved(servers: readonly McpServer[], canAsk: boolean): ConfigError {
-  const names = servers.map(({ name }) => `"${name}"`).join(', ');
-  const [first] = servers;
-  const ways = canAsk
-    ? `approve it, or turn it off in odek.json with mcp_servers.${first?.name}.enabled: false`
-    : `nobody can be asked here: run odek mcp approve ${first?.name} at a terminal, or set ${APPROVE_ALL}=1 for this start`;
-  return new ConfigError(
-    'mcp_server_not_approved',
-    `this project's MCP server ${names} is not approved, and nothing was started; ${ways}`,
-    {
-      value: servers.map(({ name }) => name),
-    },
-  );
+  const names = servers.map(({ name }) => name);
+  const text = `this project's MCP server ${quoted(names)} is not approved, and nothing was started; ${waysOut(names[0] ?? '', canAsk)}`;
+  return new ConfigError('mcp_server_not_approved', text, { value: names });
+}
+
+/** One line about servers that were left out because nothing lets them start. */
+export function notStartedText(servers: readonly McpServer[], canAsk: boolean): string {
+  const names = servers.map(({ name }) => name);
+  return `this project's MCP server ${quoted(names)} is not approved, and left out; ${waysOut(names[0] ?? '', canAsk)}`;
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}
+
+function waysOut(name: string, canAsk: boolean): string {
+  return canAsk
+    ? `approve it, or turn it off in odek.json with mcp_servers.${name}.enabled: false`
+    : `nobody can be asked here: run odek mcp approve ${name} at a terminal, or set ${APPROVE_ALL}=1 for this start`;
 }
 
 /** One line about tools that were left out; undefined for none. */

@@ -10,7 +10,7 @@ import type { SchemaValidator } from '../../ports/schema.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
 import type { HostPolicy } from '../policy.ts';
 import { isWanted } from '../tool-filter.ts';
-import { createMcpApprovals, type McpApprovals, notApproved } from './approvals.ts';
+import { createMcpApprovals, type McpApprovals, notApproved, notStartedText } from './approvals.ts';
 import type { McpBoardSource } from './board.ts';
 import { connectAll, type FailedServer, messageOf } from './connect-all.ts';
 import { openConnector } from './connector.ts';
@@ -55,7 +55,7 @@ export async function openMcpClient(parts: McpClientParts, closing: AbortSignal)
   const approvals = approvalsOf(parts, consent, warn);
   const refused = await approvals.admitServers(servers, signal);
   if (refused.length > 0 && abortOnFailure) throw notApproved(refused, consent !== undefined);
-  if (refused.length > 0) warn(notApproved(refused, consent !== undefined).message);
+  if (refused.length > 0) warn(notStartedText(refused, consent !== undefined));
 
   const connector = openConnector(environment, redactor, (line) => edges.log('info', line));
   try {
