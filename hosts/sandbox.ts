@@ -123,6 +123,7 @@ async function bwrap(environment: HostEnvironment, edges: Edges, warn: (text: st
   return openBwrap({
     ...placeOf(environment),
     home: homeOf(environment.env),
+    remember: true,
     network: network !== 'none',
     readonly: settings.sandbox_readonly,
     ...(settings.sandbox_memory !== undefined && { memoryBytes: bytesOf(settings.sandbox_memory) }),

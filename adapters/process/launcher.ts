@@ -24,6 +24,8 @@ export interface Launcher {
   readonly confinement?: Confinement;
   /** False: descriptors beyond standard error do not reach the script. */
   readonly passesDescriptors: boolean;
+  /** Told when what it launched did not get to run the script. */
+  failed?(): void;
   /** Throws `OdekError` `spawn_failed`. */
   launch(request: LaunchRequest, signal?: AbortSignal): Promise<Launch>;
 }

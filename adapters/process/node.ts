@@ -62,7 +62,11 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       try {
         const ended = await untilEnd(command, spec, signal);
         if (signal.aborted && !ended.timedOut) throw new CancelledError();
-        return resultOf(spec, command, ended, performance.now() - startedAt);
+        if (didNotStart(command, ended)) {
+          launcher.failed?.();
+          throw spawnFailed(spec, `the sandbox did not start: ${wordsOf(command) || `exit status ${ended.exitCode}`}`);
+        }
+        return resultOf(command, ended, performance.now() - startedAt);
       } finally {
         command.forget();
         running.delete(command);
@@ -192,11 +196,19 @@ function untilEnd(command: Command, spec: ProcessSpec, signal: AbortSignal): Pro
   });
 }
 
-function resultOf(spec: ProcessSpec, { stdout, stderr, notes }: Command, ended: Ended, durationMs: number): ProcessResult {
+const MAX_WORDS = 500;
+
+/** Whether a sandbox ended without having run the script. */
+function didNotStart({ notes }: Command, { timedOut }: Ended): boolean {
+  return notes !== undefined && !timedOut && !notes.read().text.includes('ready');
+}
+
+function wordsOf({ stderr }: Command): string {
+  return stderr.read().text.trim().slice(0, MAX_WORDS);
+}
+
+function resultOf({ stdout, stderr }: Command, ended: Ended, durationMs: number): ProcessResult {
   const [out, err] = [stdout.read(), stderr.read()];
-  if (notes !== undefined && !notes.read().text.includes('ready') && !ended.timedOut) {
-    throw spawnFailed(spec, `the sandbox did not start: ${err.text.trim().slice(0, 500) || `exit status ${ended.exitCode}`}`);
-  }
   return {
     ...(ended.exitCode === null ? {} : { exitCode: ended.exitCode }),
     ...(ended.signal === null ? {} : { signal: ended.signal }),

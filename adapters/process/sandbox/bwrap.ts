@@ -8,6 +8,7 @@ import { openOwnFolders } from './own-folders.ts';
 import { placeInside } from './place-inside.ts';
 import { isWithin, SECRET_FILES, SECRET_FOLDERS, systemFolders, toolFolders } from './readable.ts';
 import { type Sandbox, type SandboxOptions, SandboxUnavailable } from './sandbox.ts';
+import { openTried, type Tried } from './tried.ts';
 
 const PROBE_TIMEOUT_MS = 5_000;
 const MAX_WORDS = 500;
@@ -17,7 +18,7 @@ const NAMESPACES =
 
 /**
  * Commands under `bwrap`, each in namespaces of its own that end with it. Rejects with
- * {@link SandboxUnavailable} where it is not there or does not run; it is tried here.
+ * {@link SandboxUnavailable} where it is not there or does not run; it is tried here, unless it was before.
  */
 export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new SandboxUnavailable('bwrap needs Linux', 'use sandbox_backend "docker"');
@@ -25,7 +26,8 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
   if (workspace === '/') throw new SandboxUnavailable('the working directory is /, all of which would be open', 'start odek in a folder');
   const bwrap = findProgram('bwrap', options.environment.PATH, workspace);
   if (bwrap === undefined) throw new SandboxUnavailable('bwrap is not installed', INSTALL);
-  const plan = await firstThatRuns(bwrap, planFor(workspace, options));
+  const tried = options.remember === true ? openTried(join(options.stateDir, 'sandbox-tried.json'), bwrap) : undefined;
+  const plan = await firstThatRuns(bwrap, planFor(workspace, options), tried);
   const limit =
     options.memoryBytes === undefined ? [] : ['/bin/sh', '-c', `ulimit -d ${Math.ceil(options.memoryBytes / 1024)} && exec "$@"`, 'sh'];
   const folders = openOwnFolders(options.stateDir, options.home);
@@ -34,7 +36,9 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
     passesDescriptors: true,
     async launch({ script, command, cwd, env }) {
       const inside = await placeInside(cwd, workspace, command);
-      const args = bwrapArguments({ ...plan, own: folders.paths() });
+      // The first call makes them in the state folder, which is there to be covered up from then on.
+      const own = folders.paths();
+      const args = bwrapArguments({ ...plan, ...coveredIn(workspace, options), own });
       return {
         file: bwrap,
         args: [...args.slice(0, -1), inside, '--', ...limit, '/bin/sh', '-c', script, 'sh', command],
@@ -42,18 +46,16 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
         env: { ...env, TMPDIR: '/tmp' },
       };
     },
+    failed: () => tried?.forget(),
     close: async () => folders.remove(),
   };
 }
 
-function planFor(workspace: string, { environment, home, stateDir, network, readonly }: SandboxOptions): Omit<BwrapPlan, keyof Rights> {
+function planFor(workspace: string, options: SandboxOptions): Omit<BwrapPlan, keyof Rights> {
+  const { environment, home, network, readonly } = options;
   const { readable, links } = systemFolders();
-  const state = existsSync(stateDir) ? realpathSync(stateDir) : stateDir;
   const secrets = home === undefined ? [] : SECRET_FOLDERS.map((name) => join(home, name));
-  const tools = toolFolders({ path: environment.PATH ?? '', home, closed: [workspace, state, ...secrets] });
-  // Where the working directory is the home itself, what is secret in it is covered up.
-  const covered = home !== undefined && realpathOf(home) === workspace;
-  const held = (paths: readonly string[]): readonly string[] => paths.filter((path) => existsSync(path) && realpathSync(path) === path);
+  const tools = toolFolders({ path: environment.PATH ?? '', home, closed: [workspace, realpathOf(options.stateDir), ...secrets] });
   return {
     workspace,
     readonly,
@@ -61,8 +63,22 @@ function planFor(workspace: string, { environment, home, stateDir, network, read
     readable: [...readable, ...tools],
     links,
     ...(home !== undefined && { home: realpathOf(home) }),
-    hidden: [...(isWithin(state, workspace) ? held([state]) : []), ...(covered ? held(secrets) : [])],
-    blanked: covered ? held(SECRET_FILES.map((name) => join(home, name))) : [],
+    ...coveredIn(workspace, options),
+  };
+}
+
+/** What is covered up in a working directory that holds it, as far as it exists by now. */
+function coveredIn(workspace: string, { home, stateDir }: SandboxOptions): Pick<BwrapPlan, 'hidden' | 'blanked'> {
+  const state = realpathOf(stateDir);
+  const held = (paths: readonly string[], isFolder: boolean): readonly string[] =>
+    paths.filter((path) => existsSync(path) && realpathSync(path) === path && statSync(path).isDirectory() === isFolder);
+  const places =
+    home !== undefined && realpathOf(home) === workspace
+      ? (names: readonly string[]) => names.map((name) => join(workspace, name))
+      : () => [];
+  return {
+    hidden: [...(isWithin(state, workspace) ? held([state], true) : []), ...held(places(SECRET_FOLDERS), true)],
+    blanked: held(places(SECRET_FILES), false),
   };
 }
 
@@ -80,15 +96,20 @@ const OWN_NAMESPACE: Rights = { userNamespace: true };
 const FILES_OF_OTHERS: Rights = { userNamespace: false, capabilities: ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER'] };
 
 /** Tried with a user namespace of its own; by root, who can do without, in other ways as well. */
-async function firstThatRuns(bwrap: string, plan: Omit<BwrapPlan, keyof Rights>): Promise<BwrapPlan> {
+async function firstThatRuns(bwrap: string, plan: Omit<BwrapPlan, keyof Rights>, tried: Tried | undefined): Promise<BwrapPlan> {
   const isRoot = process.getuid?.() === 0;
   const isForeign = isRoot && !plan.readonly && statSync(plan.workspace).uid !== 0;
   const ways = [...(isForeign ? [FILES_OF_OTHERS] : []), OWN_NAMESPACE, ...(isRoot ? [{ userNamespace: false }] : [])];
   let words = '';
   for (const rights of ways) {
-    const tried = await faultOf(bwrap, [...bwrapArguments({ ...plan, ...rights }), '--', '/bin/sh', '-c', ':']);
-    if (tried === undefined) return { ...plan, ...rights };
-    words ||= tried;
+    const args = bwrapArguments({ ...plan, ...rights });
+    const known = tried?.has(args) === true;
+    const fault = known ? undefined : await faultOf(bwrap, [...args, '--', '/bin/sh', '-c', ':']);
+    if (fault === undefined) {
+      if (!known) tried?.add(args);
+      return { ...plan, ...rights };
+    }
+    words ||= fault;
   }
   throw new SandboxUnavailable(`bwrap does not run here: ${words}`, NAMESPACES);
 }

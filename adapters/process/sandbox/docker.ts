@@ -11,7 +11,7 @@ import { placeInside } from './place-inside.ts';
 import { isWithin } from './readable.ts';
 import { type Sandbox, type SandboxOptions, SandboxUnavailable } from './sandbox.ts';
 
-export interface DockerOptions extends Omit<SandboxOptions, 'network' | 'memoryBytes' | 'home'> {
+export interface DockerOptions extends Omit<SandboxOptions, 'network' | 'memoryBytes' | 'home' | 'remember'> {
   /** Absent: {@link DEFAULT_IMAGE}. */
   readonly image?: string;
   /** `none` or a network of the engine. */

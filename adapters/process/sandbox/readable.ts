@@ -19,6 +19,8 @@ const TOOL_SETS = [
   ...['.nvm', '.fnm', '.volta', '.nodenv', '.pyenv', '.rbenv', '.asdf', '.sdkman', '.rustup', '.bun/bin', '.deno/bin', '.pnpm-store'],
   ...['.local/share/mise', '.local/share/fnm', '.local/share/nvm', '.local/share/pnpm', '.local/share/uv', '.n'],
 ];
+/** A place for keys and settings otherwise, where nvm puts itself on some machines. */
+const NVM_IN_CONFIG = '.config/nvm';
 /** On the search path for its programs, which look for the rest in the second. */
 const COMPANIONS: readonly (readonly [string, string])[] = [['.cargo/bin', '.rustup']];
 
@@ -63,19 +65,21 @@ export interface ToolPlaces {
 export function toolFolders({ path, home, closed }: ToolPlaces): readonly string[] {
   const isOpen = (folder: string): boolean =>
     !closed.some((each) => isWithin(folder, each) || isWithin(each, folder)) && (home === undefined || !isWithin(home, folder));
+  const exempt = home === undefined ? '' : join(home, NVM_IN_CONFIG);
   const found = path
     .split(':')
     .filter((folder) => isAbsolute(folder) && existsSync(folder))
     .map((folder) => resolve(normalize(folder)))
     .filter((folder) => ![...SYSTEM, ...LINKS].some((each) => isWithin(folder, each)))
     .flatMap((folder) => belongings(folder, home))
-    .filter((folder) => existsSync(folder) && isOpen(folder) && isOpen(realpathSync(folder)));
+    .filter((folder) => existsSync(folder) && [folder, realpathSync(folder)].every((each) => isOpen(each) || each === exempt));
   return [...new Set(found)];
 }
 
 /** The folder and what its programs need beside it. */
 function belongings(folder: string, home: string | undefined): readonly string[] {
-  const set = home === undefined ? undefined : TOOL_SETS.map((name) => join(home, name)).find((each) => isWithin(folder, each));
+  const set =
+    home === undefined ? undefined : [...TOOL_SETS, NVM_IN_CONFIG].map((name) => join(home, name)).find((each) => isWithin(folder, each));
   if (set !== undefined) return [set];
   if (folder.endsWith('/node_modules/.bin')) return [dirname(folder)];
   const companions = COMPANIONS.filter(([bin]) => home !== undefined && folder === join(home, bin)).map(([, other]) =>

@@ -15,6 +15,8 @@ export interface SandboxOptions {
   readonly network: boolean;
   /** Whether the working directory cannot be written. */
   readonly readonly: boolean;
+  /** Whether it is kept in the state folder what has been seen to run, and not tried again until the machine is started anew. */
+  readonly remember?: boolean;
   /** Memory for data, in bytes. */
   readonly memoryBytes?: number;
 }

@@ -268,6 +268,19 @@ describe('the sandbox', () => {
     expect(await readFile(join(foreign, 'made'), 'utf8')).toBe('made\n');
   });
 
+  it('covers what is made in such a place after it was opened', async () => {
+    const home = join(place.root, 'fresh');
+    const stateDir = join(home, '.odek');
+    await mkdir(home);
+    const sandbox = await place.open({ workspace: home, home, stateDir });
+    await mkdir(stateDir);
+    await mkdir(join(home, '.ssh'));
+    for (const file of [join(stateDir, 'odek.db'), join(home, '.ssh', 'id')]) await writeFile(file, CANARY);
+    const { stdout, stderr } = await runIn(sandbox, place.environment, home, 'cat .odek/* .ssh/*; ls -A');
+    expect(`${stdout}${stderr}`).not.toContain(CANARY);
+    expect(stdout).toBe('.odek\n.ssh\n');
+  });
+
   it('starts nothing outside its working directory', async () => {
     for (const cwd of [place.home, join(place.work, 'missing')]) {
       await expect(runIn(place.sandbox, place.environment, cwd, 'true')).rejects.toSatisfy((error) => hasCode(error, 'spawn_failed'));

@@ -11,6 +11,8 @@ beforeAll(async () => {
   home = await realpath(await mkdtemp(join(tmpdir(), 'odek-tools-')));
   for (const folder of [
     '.nvm/versions/v20/bin',
+    '.config/nvm/v20/bin',
+    '.config/tool/bin',
     '.cargo/bin',
     '.rustup',
     '.local/bin',
@@ -34,13 +36,14 @@ const found = (...folders: readonly string[]) =>
   toolFolders({
     path: folders.map((name) => (name.startsWith('/') || name === '' || name === '.' ? name : at(name))).join(':'),
     home,
-    closed: [at('.ssh'), at('work')],
+    closed: [at('.ssh'), at('.config'), at('work')],
   });
 
 describe('folders of programs outside the system', () => {
   it.each<[string, readonly string[], readonly string[]]>([
     ['the system’s own, relative and missing ones bring nothing', ['/usr/bin', '/bin', '/opt/x/bin', '.', '', 'missing'], []],
     ['one of a version manager brings all of it', ['.nvm/versions/v20/bin'], ['.nvm']],
+    ['nvm comes from among the settings too, and nothing else from there', ['.config/nvm/v20/bin', '.config/tool/bin'], ['.config/nvm']],
     ['a bin brings its libraries, and nothing else beside it', ['.local/bin'], ['.local/bin', '.local/lib']],
     ['cargo brings its programs without its credentials', ['.cargo/bin'], ['.cargo/bin', '.rustup']],
     ['a Python environment comes whole', ['venv/bin'], ['venv']],
