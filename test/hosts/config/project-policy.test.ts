@@ -45,7 +45,12 @@ const POLICY: Readonly<Record<ProjectRule, readonly string[]>> = {
     ...['dangerous.approver', 'dangerous.approval_timeout_seconds', 'tools.enabled', 'adapters', 'sinks.<name>', 'verify.enabled'],
     ...['verify.mode', 'verify.model', 'verify.max_cycles', 'verify.max_tokens', 'durability', 'network.allow_hosts', 'network.proxy'],
     ...['web_search.base_url', 'web_search.categories', 'web_search.language', 'web_search.max_results', 'web_search.timeout_seconds'],
-    'sandbox_backend',
+    ...['sandbox_backend', 'schedules.enabled', 'schedules.max_concurrent', 'schedules.timezone', 'schedules.catchup'],
+    ...['schedules.run_timeout_seconds', 'schedules.daily_token_budget', 'schedules.history_days', 'schedules.deliver_folders'],
+    ...['schedules.webhook_secret', 'schedules.health_addr', 'schedules.approver', 'schedules.allow_telegram_management'],
+    ...['schedules.telegram_admin_chats', 'schedules.telegram_admin_users', 'schedules.dangerous.classes.<class>'],
+    ...['schedules.dangerous.allowlist', 'schedules.dangerous.denylist', 'schedules.dangerous.action'],
+    'schedules.dangerous.non_interactive',
   ],
 };
 
@@ -57,7 +62,7 @@ afterEach(() => home.remove());
 
 const NAMES: Readonly<Record<string, string>> = {
   '<id>': 'evil',
-  '<class>': 'destructive',
+  '<class>': 'network_egress',
   '<model>': 'm',
   '<name>': 'jsonl',
   '<server>': 'evil',
@@ -79,15 +84,17 @@ function sample(spec: KeySpec): unknown {
     case 'number':
       return Math.max(spec.min ?? 1, Math.min(spec.max ?? 7, 7));
     case 'choice':
-      return spec.choices?.find((choice) => choice !== spec.default && choice !== '');
+      return spec.choices?.find((choice) => choice !== spec.default && choice !== '') ?? spec.default;
     case 'list':
-      return [spec.key === 'network.allow_hosts' ? 'localhost:22' : 'shell'];
+      return [['localhost:22', 'shell', '/tmp', '42'].find((text) => spec.pattern === undefined || spec.pattern.test.test(text))];
     case 'url':
       return 'http://evil.example/v1';
     case 'object':
       return spec.key === 'mcp_servers.<server>' ? { command: 'server' } : { file: '/tmp/x' };
     case 'string':
-      return ['evil', 'none', '512m', '1.5', '1000:1000'].find((text) => spec.pattern === undefined || spec.pattern.test.test(text));
+      return ['evil', 'none', '512m', '1.5', '1000:1000', '127.0.0.1:80', 'sixteen-and-more'].find(
+        (text) => spec.pattern === undefined || spec.pattern.test.test(text),
+      );
   }
 }
 
