@@ -15,6 +15,7 @@ import type { LlmProvider } from '../ports/llm.ts';
 import type { Plugin } from '../ports/plugin.ts';
 import type { ProviderSelection, ResolvedConfig } from './config/types.ts';
 import type { McpBoard } from './mcp-client/board.ts';
+import type { OpenConnector } from './mcp-client/connector.ts';
 import type { Consent } from './mcp-client/consent.ts';
 
 /** What a host knows before anything is made: configuration and place. */
@@ -56,6 +57,8 @@ export interface Edges {
   readonly consent?: Consent;
   /** Fires when the surface is to end, also while it is being composed. */
   readonly signal?: AbortSignal;
+  /** Connections to MCP servers that outlive this host. Absent: it has its own. */
+  readonly connector?: OpenConnector;
   /** A live provider that takes the configured one's place. */
   readonly provider?: LlmProvider;
   /** Applied after the first-party ones. */

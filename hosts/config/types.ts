@@ -69,6 +69,8 @@ interface DangerousConfig {
   readonly approver: 'terminal' | 'store';
   /** 1 to 86,400. */
   readonly approval_timeout_seconds: number;
+  /** Classes that nothing allows. No key sets it: a surface does. */
+  readonly never?: readonly DangerClass[];
 }
 
 /** What scheduled runs may do; `destructive`, `blocked`, `persistence` and `unread_exec` are denied whatever this says. */

@@ -57,7 +57,7 @@ export async function openMcpClient(parts: McpClientParts, closing: AbortSignal)
   if (refused.length > 0 && abortOnFailure) throw notApproved(refused, consent !== undefined);
   if (refused.length > 0) warn(notStartedText(refused, consent !== undefined));
 
-  const connector = openConnector(environment, redactor, (line) => edges.log('info', line));
+  const connector = edges.connector ?? openConnector(environment, redactor, (line) => edges.log('info', line));
   try {
     const allowed = servers.filter((server) => !refused.includes(server));
     const stopTelling = tellWhile(allowed, parts);
