@@ -146,6 +146,13 @@ describe('a definition', () => {
     expect(checkOutput?.({})).toHaveLength(1);
   });
 
+  it('with references in its output schema gets its results checked', async () => {
+    const $defs = { item: { type: 'object', properties: { n: { type: 'number' }, next: { $ref: '#/$defs/item' } } } };
+    const { checkOutput } = await checkedTool({ outputSchema: { type: 'object', properties: { item: { $ref: '#/$defs/item' } }, $defs } });
+    expect(checkOutput?.({ item: { n: 1, next: { n: 2 } } })).toEqual([]);
+    expect(checkOutput?.({ item: { n: 1, next: { n: 'x' } } })).toHaveLength(1);
+  });
+
   it('of 10,000 nodes passes or is refused, within seconds', async () => {
     const properties = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`p${at}`, { type: 'string' }]));
     const tool = await checkedTool({ inputSchema: { type: 'object', properties } });
