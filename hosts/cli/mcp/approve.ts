@@ -4,7 +4,7 @@ import { type ConnectedServer, connectAll, messageOf } from '../../mcp-client/co
 import { EXIT } from '../exit-codes.ts';
 import type { McpWork } from './work.ts';
 
-/** `odek mcp approve [server]`: asks about everything that a start would ask about, one server or all, and keeps the answers. */
+/** `odek mcp approve [server]`: asks about everything that a start would ask about, one server or all, and keeps the answers. Fails for a server that ends up with nothing. */
 export async function approveServers(work: McpWork, name: string | undefined): Promise<number> {
   const { servers, signal, warn } = work;
   if (work.consent === undefined) {
@@ -21,26 +21,26 @@ export async function approveServers(work: McpWork, name: string | undefined): P
     signal,
   });
   for (const { error } of failed) warn(messageOf(error));
-  let left = 0;
+  let without = 0;
   try {
-    for (const each of connected) left += await approveTools(work, approvals, each);
+    for (const each of connected) without += (await approveTools(work, approvals, each)) ? 0 : 1;
   } finally {
     await Promise.allSettled(connected.map(({ connection }) => connection.close()));
   }
-  return refused.length + failed.length + left === 0 ? EXIT.ok : EXIT.failed;
+  return refused.length + failed.length + without === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** Resolves with how many tools were left out. */
+/** Resolves with whether the server has anything to offer that is approved, or nothing to offer at all. */
 async function approveTools(
   work: McpWork,
   approvals: ReturnType<McpWork['approvals']>,
   { server, list }: ConnectedServer,
-): Promise<number> {
+): Promise<boolean> {
   const { tools, warnings } = await work.checked(server, list);
   for (const warning of [...list.warnings, ...warnings]) work.warn(warning);
   const { admitted, left } = await approvals.admitTools(server, tools, { signal: work.signal });
   const told = leftOutText(server, left, true);
   if (told !== undefined) work.warn(told);
   work.out(`${server.name}: ${admitted.length} of ${tools.length} tools approved`);
-  return left.length;
+  return admitted.length > 0 || left.length === 0;
 }
