@@ -64,7 +64,7 @@ describe('package.json', () => {
 
   test('pins every package to one version, and Node itself to a 24', () => {
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
-    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+    expect(versions.filter(([, version]) => !/^(npm:[@\w/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
     expect(manifest.devDependencies.node).toMatch(/^24\./);
   });
 

@@ -37,6 +37,18 @@ describe('the tool registry', () => {
     expect(definitions).toHaveLength(1);
   });
 
+  it('tells listeners when a tool comes or goes, until they stop listening', () => {
+    const registry = createToolRegistry();
+    const seen: number[] = [];
+    const stop = registry.onChange(() => seen.push(registry.list().length));
+    const dispose = registry.registrar('a').register(sampleTool());
+    dispose();
+    dispose();
+    stop();
+    registry.registrar('a').register(sampleTool());
+    expect(seen).toEqual([1, 0]);
+  });
+
   it('keeps a reserved name for its owner, also while that owner is not there', () => {
     const registry = createToolRegistry({ reserved: { plan: 'plan-tool' } });
     expect(codeOf(() => registry.registrar('other').register(sampleTool({ name: 'plan' })))).toBe('tool_name_taken');
