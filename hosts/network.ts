@@ -1,7 +1,6 @@
 import { proxyVariable } from '../adapters/http/proxy-variable.ts';
 import { isInternalHost } from '../ports/public-address.ts';
 import type { ResolvedConfig } from './config/types.ts';
-import type { HostEnvironment } from './environment.ts';
 
 /** `network.proxy` when it says to connect directly, whatever the environment names. */
 const DIRECT = 'none';
@@ -15,7 +14,7 @@ export function endpointProxy({ network: { proxy } }: Network, url: URL | null):
 }
 
 /** What the client of the tools is told of proxies: the operator's, or that the environment names one that nobody chose. */
-export function guardedProxy({ config, env }: Pick<HostEnvironment, 'config' | 'env'>): {
+export function guardedProxy({ config, env }: { readonly config: Network; readonly env: Readonly<Record<string, string | undefined>> }): {
   readonly proxy?: string;
   readonly environmentProxy?: string;
 } {
