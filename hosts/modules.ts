@@ -119,7 +119,7 @@ export const agentModule = new ContainerModule((options) => {
   ]);
   single(
     TOKENS.services,
-    async (policy, { config }, plan, jobs, artifacts, registry, board, fs, process, http, store, clock, ids, edges) => {
+    async (policy, { config }, plan, jobs, artifacts, registry, board, fs, process, http, store, clock, ids, edges, redactor) => {
       const { createSessionSearch } = await import('../adapters/session-search/store.ts');
       const searchEngine = await openSearchEngine(config);
       const person = policy.tools.includes('clarify') ? edges.clarifier : undefined;
@@ -135,7 +135,7 @@ export const agentModule = new ContainerModule((options) => {
         ...(jobs && { jobs }),
         ...(artifacts && { artifacts }),
         ...(searchEngine && { searchEngine }),
-        ...(person && { clarifier: announced(person, edges, clock, ids) }),
+        ...(person && { clarifier: announced(person, edges, clock, ids, redactor.text) }),
       };
     },
     [
@@ -153,6 +153,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.clock,
       TOKENS.ids,
       TOKENS.edges,
+      TOKENS.redactor,
     ],
   );
   single(

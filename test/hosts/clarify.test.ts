@@ -17,7 +17,11 @@ function person(answer: () => Promise<{ readonly kind: 'answered'; readonly text
     },
   };
   const edges = { onEvent: (event: RunEvent) => events.push(event) };
-  return { events, asked, clarifier: announced(inner, edges, { now: () => 7 }, createRandomIds()) };
+  return {
+    events,
+    asked,
+    clarifier: announced(inner, edges, { now: () => 7 }, createRandomIds(), (text) => text.replaceAll('canary', '[REDACTED]')),
+  };
 }
 
 describe('a person who is asked', () => {
@@ -33,6 +37,15 @@ describe('a person who is asked', () => {
       runId: 'r1',
       at: 7,
     });
+  });
+
+  it('sees no secret', async () => {
+    const { clarifier, asked, events } = person(async () => ({ kind: 'answered', text: 'x' }));
+    await clarifier.ask({ text: 'is canary right?', timeoutMs: 5 }, signal);
+    expect([asked[0]?.text, events[0]?.type === 'question_asked' && events[0].text]).toEqual([
+      'is [REDACTED] right?',
+      'is [REDACTED] right?',
+    ]);
   });
 
   it('is done with when asking fails, too', async () => {
