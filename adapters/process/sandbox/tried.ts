@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 /** Which calls of `bwrap` have been seen to run since the machine was started. */
 export interface Tried {
@@ -22,7 +21,7 @@ const CONDITIONS = [
   '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
 ];
 
-/** Remembers in `file`, so that a start need not wait for a process that only tries. A file that cannot be used is as none. */
+/** Remembers in `file`, whose folder has to be there, so that a start need not wait for a process that only tries. A file that cannot be used is as none. */
 export function openTried(file: string, bwrap: string): Tried {
   const { mtimeMs, size, mode } = statSync(bwrap);
   const conditions = [...CONDITIONS.map(textOf), bwrap, mtimeMs, size, mode, process.getuid?.() ?? '', textOf('/proc/self/uid_map')];
@@ -35,7 +34,6 @@ export function openTried(file: string, bwrap: string): Tried {
     add(args) {
       const fresh = `${file}.${randomBytes(6).toString('hex')}`;
       try {
-        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
         writeFileSync(fresh, JSON.stringify([...read(file), digestOf(args)].slice(-MAX_CALLS)), { mode: 0o600 });
         renameSync(fresh, file);
       } catch {

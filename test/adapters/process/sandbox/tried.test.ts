@@ -22,6 +22,9 @@ describe('calls that have been seen to run', () => {
   it('are known again by the next start, for the same arguments and the same program alone', async () => {
     const [file, bwrap] = [join(folder, 'state', 'tried.json'), await program('one')];
     openTried(file, bwrap).add(['--a', 'b']);
+    expect(openTried(file, bwrap).has(['--a', 'b'])).toBe(false);
+    await mkdir(join(folder, 'state'));
+    openTried(file, bwrap).add(['--a', 'b']);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(openTried(file, bwrap).has(['--a', 'b'])).toBe(true);
     expect(openTried(file, bwrap).has(['--a', 'c'])).toBe(false);
