@@ -58,15 +58,15 @@ export interface WrappedPart {
   readonly whole: string;
 }
 
-/** Most parts that are looked for in one text. */
-const MAX_PARTS = 1024;
+/** Most opening tags that are looked at in one text. */
+const MAX_TAGS = 1024;
 
-/** Every wrapped part of `text` whose tags carry the same nonce, in order; at most 1024. A part inside a part belongs to the outer one. */
+/** Every wrapped part of `text` whose tags carry the same nonce, in order; the first 1024 tags are looked at. A part inside a part belongs to the outer one. */
 export function allWrapped(text: string): readonly WrappedPart[] {
   if (!text.includes(`<${LITERAL}_`)) return [];
   const parts: WrappedPart[] = [];
   const open = new RegExp(OPEN_TAG, 'g');
-  for (let match = open.exec(text); match !== null && parts.length < MAX_PARTS; match = open.exec(text)) {
+  for (let match = open.exec(text), tags = 0; match !== null && tags < MAX_TAGS; match = open.exec(text), tags += 1) {
     const [tag, nonce = '', source = ''] = match;
     const from = match.index + tag.length;
     const closing = `</${LITERAL}_${nonce}>`;

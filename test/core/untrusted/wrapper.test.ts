@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { unwrapUntrusted, wrapUntrusted } from '../../../core/untrusted/wrapper.ts';
+import { allWrapped, unwrapUntrusted, wrapUntrusted } from '../../../core/untrusted/wrapper.ts';
 
 const NONCE = '0123456789abcdef';
 
@@ -42,5 +42,25 @@ describe('the untrusted wrapper', () => {
     expect(unwrapUntrusted('<untrusted_content_aa source="x">\nbody\n</untrusted_content_bb>')).toBeUndefined();
     expect(unwrapUntrusted('<untrusted_content_aa source="x">\nbody')).toBeUndefined();
     expect(unwrapUntrusted('plain')).toBeUndefined();
+  });
+});
+
+describe('all wrapped parts of a text', () => {
+  const OTHER = 'fedcba9876543210';
+
+  it('are found in order, each with its source, and only where both tags have one nonce', () => {
+    const text = `a ${wrapUntrusted('one\ntwo', 'x', NONCE)} b ${wrapUntrusted('three', 'y', OTHER)} c <untrusted_content_00 source="z">\nopen`;
+    expect(allWrapped(text).map(({ source, body }) => [source, body])).toEqual([
+      ['x', 'one\ntwo'],
+      ['y', 'three'],
+    ]);
+    expect(allWrapped(text).reduce((rest, { whole }) => rest.replace(whole, ''), text)).toBe(
+      'a  b  c <untrusted_content_00 source="z">\nopen',
+    );
+    expect(allWrapped(`<untrusted_content_${NONCE} source="x">\nbody\n</untrusted_content_${OTHER}>`)).toEqual([]);
+  });
+
+  it('are at most 1024', () => {
+    expect(allWrapped(wrapUntrusted('x', 'y', NONCE).repeat(1100))).toHaveLength(1024);
   });
 });
