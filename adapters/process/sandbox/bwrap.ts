@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { childEnvironment } from '../environment.ts';
 import { type BwrapPlan, bwrapArguments } from './bwrap-arguments.ts';
 import { findProgram } from './find-program.ts';
+import { gitIdentity } from './git-identity.ts';
 import { openOwnFolders } from './own-folders.ts';
 import { placeInside } from './place-inside.ts';
 import { isWithin, SECRET_FILES, SECRET_FOLDERS, systemFolders, toolFolders } from './readable.ts';
@@ -21,7 +22,7 @@ const NAMESPACES =
  * {@link SandboxUnavailable} where it is not there or does not run; it is tried here, unless it was before.
  */
 export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
-  if (process.platform !== 'linux') throw new SandboxUnavailable('bwrap needs Linux', 'use sandbox_backend "docker"');
+  if (process.platform !== 'linux') throw new SandboxUnavailable('bwrap needs Linux', 'install Docker and start it');
   const workspace = realpathSync(options.workspace);
   if (workspace === '/') throw new SandboxUnavailable('the working directory is /, all of which would be open', 'start odek in a folder');
   const bwrap = findProgram('bwrap', options.environment.PATH, workspace);
@@ -30,7 +31,7 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
   const plan = await firstThatRuns(bwrap, planFor(workspace, options), tried);
   const limit =
     options.memoryBytes === undefined ? [] : ['/bin/sh', '-c', `ulimit -d ${Math.ceil(options.memoryBytes / 1024)} && exec "$@"`, 'sh'];
-  const folders = openOwnFolders(options.stateDir, options.home);
+  const folders = openOwnFolders(options.stateDir, gitSettings(workspace, options.home));
   return {
     confinement: { backend: 'bwrap', network: plan.network, readonly: plan.readonly, workspace },
     passesDescriptors: true,
@@ -49,6 +50,13 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
     failed: () => tried?.forget(),
     close: async () => folders.remove(),
   };
+}
+
+/** What git is told inside. It takes a folder of somebody else for a trap; in here there is nothing to be caught. */
+function gitSettings(workspace: string, home: string | undefined): string {
+  const isForeign = statSync(workspace).uid !== process.getuid?.();
+  const safe = isForeign ? `[safe]\n\tdirectory = ${JSON.stringify(workspace)}\n\tdirectory = ${JSON.stringify(`${workspace}/*`)}\n` : '';
+  return `${home === undefined ? '' : gitIdentity(home)}${safe}`;
 }
 
 function planFor(workspace: string, options: SandboxOptions): Omit<BwrapPlan, keyof Rights> {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gitIdentity } from './git-identity.ts';
 import { isOwnerGone, writeOwner } from './owners.ts';
 
 /** Folders of one session that stand for the temporary and the home folder inside. */
@@ -16,8 +15,8 @@ export interface OwnFolders {
 const MAX_SESSIONS = 1000;
 const OWNER = 'owner.json';
 
-/** Below `stateDir`, so that the next start finds what a killed odek left. `home` is where the user's git identity is read. */
-export function openOwnFolders(stateDir: string, home: string | undefined): OwnFolders {
+/** Below `stateDir`, so that the next start finds what a killed odek left. The home holds `gitConfig`, unless that is empty. */
+export function openOwnFolders(stateDir: string, gitConfig: string): OwnFolders {
   const root = join(stateDir, 'sandbox');
   let made: { readonly folder: string; readonly tmp: string; readonly home: string } | undefined;
   const remove = (): void => {
@@ -34,8 +33,7 @@ export function openOwnFolders(stateDir: string, home: string | undefined): OwnF
       const [tmp, own] = [join(folder, 'tmp'), join(folder, 'home')];
       for (const each of [tmp, own]) mkdirSync(each, { recursive: true, mode: 0o700 });
       writeOwner(join(folder, OWNER));
-      const identity = home === undefined ? '' : gitIdentity(home);
-      if (identity !== '') writeFileSync(join(own, '.gitconfig'), identity, { mode: 0o600 });
+      if (gitConfig !== '') writeFileSync(join(own, '.gitconfig'), gitConfig, { mode: 0o600 });
       made = { folder, tmp, home: own };
       process.on('exit', remove);
       return made;

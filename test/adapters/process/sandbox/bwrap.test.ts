@@ -261,9 +261,9 @@ describe('the sandbox', () => {
       sandbox,
       place.environment,
       foreign,
-      'echo made > made; cat made; touch /etc/x /usr/x; cat ~/.odek/secrets.env /etc/shadow; mount -t tmpfs n /tmp && echo mounted; mount -o remount,rw /proc && echo mounted; [ -w /proc/sys/kernel/core_pattern ] && echo writable; [ -w /proc/sysrq-trigger ] && echo writable',
+      'echo made > made; cat made; git init -q . && git status --porcelain; touch /etc/x /usr/x; cat ~/.odek/secrets.env /etc/shadow; mount -t tmpfs n /tmp && echo mounted; mount -o remount,rw /proc && echo mounted; [ -w /proc/sys/kernel/core_pattern ] && echo writable; [ -w /proc/sysrq-trigger ] && echo writable',
     );
-    expect(stdout).toBe('made\n');
+    expect(stdout).toBe('made\n?? made\n');
     expect(stderr.match(/Read-only file system/g)).toHaveLength(2);
     expect(await readFile(join(foreign, 'made'), 'utf8')).toBe('made\n');
   });
