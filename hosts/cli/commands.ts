@@ -251,7 +251,7 @@ export const COMMANDS = {
       },
       { name: 'argument', summary: 'A configured server; behind revoke also one of its tools.', many: true },
     ],
-    flags: [...MCP_FLAGS, ...SANDBOX_FLAGS, JSON_FLAG],
+    flags: [...MCP_FLAGS, JSON_FLAG],
     load: () => import('./mcp.ts'),
   },
   extension: {

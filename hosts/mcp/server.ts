@@ -13,13 +13,14 @@ export interface ServedResult {
 export interface ServedTools {
   list(): readonly ToolDefinition[];
   has(name: string): boolean;
-  /** Never rejects. */
+  /** Does not reject; where it does, the client learns no more than that it did. */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ServedResult>;
   /** Returns what stops the telling. */
   onChange(listener: () => void): () => void;
 }
 
 const SHOWN_NAME = 128;
+const PANICKED: ServedResult = { text: 'tool handler panicked', isError: true };
 
 function asTool({ name, description, parameters }: ToolDefinition): Tool {
   return { name, description, inputSchema: parameters as Tool['inputSchema'] };
@@ -55,7 +56,7 @@ export function serverFactory(tools: ServedTools): McpServerFactory {
     });
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       if (!tools.has(params.name)) throw invalidParams(`unknown tool ${JSON.stringify(params.name.slice(0, SHOWN_NAME))}`);
-      const { text, isError } = await tools.call(params.name, params.arguments ?? {}, context.mcpReq.signal);
+      const { text, isError } = await tools.call(params.name, params.arguments ?? {}, context.mcpReq.signal).catch(() => PANICKED);
       return { content: [{ type: 'text' as const, text }], ...(isError && { isError }) };
     });
     server.setRequestHandler('resources/list', ({ params }) => {

@@ -168,6 +168,20 @@ describe('odek mcp over standard input and output', () => {
     expect(stderr).not.toMatch(/EPIPE|uncaught|at .*\.js/i);
   });
 
+  it('ends with 0 on a signal, whatever is under way', async () => {
+    await place.configure({ dangerous: { non_interactive: 'allow' } });
+    const server = startServer();
+    const ended = new Promise<unknown>((resolve) => server.on('exit', (code, signal) => resolve([code, signal])));
+    server.stdout.resume();
+    server.stderr.resume();
+    server.stdin.write(INITIALIZE);
+    server.stdin.write(calling(1, 'shell', { command: 'echo $$ > pid; echo >> pid; sleep 600' }));
+    const pid = await pidIn(join(place.work, 'pid'));
+    server.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    await until('the end of the command', () => !isAlive(pid));
+  });
+
   it('refuses a request over 10 MiB and serves the next one', PATIENT, async () => {
     const huge = line({ id: 1, method: 'ping', params: { filler: 'x'.repeat(11 * 1024 * 1024) } });
     const { code, stdout } = await odek(place, ['mcp'], { input: `${INITIALIZE}${huge}${line({ id: 2, method: 'ping' })}` });

@@ -26,7 +26,13 @@ afterEach(() => {
 function connect(options: { maxRequestBytes?: number; output?: PassThrough } = {}): Wire {
   const input = new PassThrough();
   const output = options.output ?? new PassThrough();
-  const tools = fakeServed({ echo: (given) => JSON.stringify(given), hold: () => '' });
+  const tools = fakeServed({
+    echo: (given) => JSON.stringify(given),
+    hold: () => '',
+    panic: () => {
+      throw new TypeError('secret value');
+    },
+  });
   const stop = new AbortController();
   stops.push(() => stop.abort());
   const ended = serveStreams(serverFactory(tools), {
@@ -227,6 +233,12 @@ describe('a connection over two streams', () => {
     const wire = connect();
     wire.send(initialize('2025-11-25'), { id: 1, method: 'tools/call', params: { name: 'hold' } }, { id: 1, method: 'ping' });
     expect((await wire.answer(1)).error).toMatchObject({ code: -32_600 });
+  });
+
+  it('says of a handler that breaks down that it did, and nothing of why', async () => {
+    const wire = connect();
+    wire.send(initialize('2025-11-25'), { id: 1, method: 'tools/call', params: { name: 'panic' } });
+    expect((await wire.answer(1)).result).toEqual({ content: [{ type: 'text', text: 'tool handler panicked' }], isError: true });
   });
 
   it('cancels a call when the client says so, and sends no answer for it', async () => {
