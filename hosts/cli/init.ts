@@ -35,11 +35,11 @@ export function exampleConfig(place: 'global' | 'local'): string {
   const root: Record<string, unknown> = {
     '//': 'Take the "// " from a key to set it. docs/configuration.md explains each one.',
   };
-  for (const spec of keys) putExample(root, spec);
+  for (const spec of keys) putExample(root, spec, place);
   return `${JSON.stringify(root, null, 2)}\n`;
 }
 
-function putExample(root: Record<string, unknown>, spec: KeySpec): void {
+function putExample(root: Record<string, unknown>, spec: KeySpec, place: 'global' | 'local'): void {
   const [top = '', ...rest] = spec.key.replace(/<([^>]*)>/g, (_, name: string) => EXAMPLE_NAMES[name] ?? name).split('.');
   let at = root;
   let name = `// ${top}`;
@@ -48,10 +48,17 @@ function putExample(root: Record<string, unknown>, spec: KeySpec): void {
     at = at[name] as Record<string, unknown>;
     name = next;
   }
-  at[name] = exampleValue(spec);
+  // A project can turn such a switch on, and nothing else.
+  at[name] = place === 'local' && spec.project === 'raise' ? true : exampleValue(spec);
 }
 
-const EXAMPLE_NAMES: Readonly<Record<string, string>> = { id: 'my-gateway', class: 'install', model: 'my-model', name: 'my-sink' };
+const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
+  id: 'my-gateway',
+  class: 'install',
+  model: 'my-model',
+  name: 'my-sink',
+  server: 'my-server',
+};
 
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   provider: 'deepseek',
@@ -75,8 +82,16 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'tools.disabled': ['shell'],
   adapters: ['./my-sink.mjs'],
   'background.max_timeout_seconds': 3600,
+  'mcp_servers.<server>': { command: 'npx', args: ['-y', 'some-mcp-server'] },
   'verify.model': 'my-small-model',
   'verify.max_tokens': 1024,
+  sandbox_image: 'alpine:latest',
+  sandbox_memory: '512m',
+  sandbox_cpus: '1.5',
+  sandbox_user: '1000:1000',
+  'network.proxy': 'none',
+  'schedules.webhook_secret': 'at-least-sixteen-characters',
+  'schedules.health_addr': '127.0.0.1:8787',
   'network.allow_hosts': ['localhost:8080'],
   'web_search.base_url': 'http://localhost:8888',
 };

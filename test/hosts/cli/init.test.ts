@@ -39,7 +39,7 @@ describe('odek init', () => {
     const { sources, warnings } = await home.load({ env: { MY_GATEWAY_KEY: 'k', ODEK_API_KEY: 'k' } });
     expect(warnings).toEqual([]);
     const plain = CONFIG_KEYS.filter(
-      ({ key, project }) => !key.includes('<') && (place === 'global' || !['ignored', 'rejected'].includes(project)),
+      ({ key, project }) => !key.includes('<') && (place === 'global' || !['ignored', 'rejected', 'ask'].includes(project)),
     );
     for (const { key } of plain) expect([key, sources[key]]).toEqual([key, place === 'global' ? 'global' : 'project']);
   });
