@@ -95,6 +95,14 @@ describe('a command in the sandbox cannot', () => {
     ).not.toMatch(/proc\/[a-z]|mounted$/);
   });
 
+  it('get out by namespaces of its own', async () => {
+    const inner =
+      'mount -t proc none /tmp && echo mounted; mount -o remount,rw /usr && echo mounted; umount -l /usr && echo unmounted; mount -t tmpfs none /tmp && echo mounted';
+    const output = await said(`unshare -Urmpf sh -c '${inner}'; unshare -Ump sh -c '${inner}'; echo over`);
+    expect(output).not.toMatch(/^(un)?mounted$/m);
+    expect(output).toMatch(/over\n/);
+  });
+
   it('leave anything outside the working directory', async () => {
     await place.run('echo x > ~/left; echo x > ../left; echo x > /tmp/odek-sandbox-left; mkdir -p ~/.odek; echo x > ~/.odek/config.json');
     for (const path of [join(place.home, 'left'), '/tmp/odek-sandbox-left', join(place.state, 'config.json')])
