@@ -1,3 +1,7 @@
+/** A word with which each phrase below begins, or that each has: most texts have none, and need no closer look. */
+export const FOREIGN_HINT =
+  /ignor|vergi|vergess|acht|oubli|néglig|tiens|tenez|olvid|descart|omite|desatiend|esque|desconsid|diment|trascur|negeer|vergeet|gl[öe]m|zapom|pomiń|игнор|забуд|следуй|ігнор|önceki|yukarıdaki|abaikan|bỏ|phớt|quên|[忽无無忘不]|[のに]|지금까지|이전|앞선|위의|تجاهل|انس|התעלם|पिछल|पूर्व|उपरोक्त|benutzer|nutzer|anwender|utilisateur|usuario|usuário|utilizador|utente|пользоват|用[户戶]|使用者|사용자|유저/i;
+
 /** The commonest override and concealment phrases outside English. */
 
 export const OTHER_OVERRIDES: readonly string[] = [

@@ -11,10 +11,11 @@ const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'gu');
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
 /** Marks at the beginning of a line of a comment, a quotation, a list or a numbered file. */
 const LINE_MARKS = /[\r\n]+[ \t]*(?:\d{1,7}\|)?[ \t]*(?:\/\/+|#+|\*+|>+|--+|\|)?[ \t]*/g;
-const SPACES = /[\s\p{Cc}]+/gu;
+const SPACES = /\s{2,}|[^\S ]/g;
+const CONTROLS = /\p{Cc}/gu;
 const EMPHASIS = /[*`]+/g;
 /** Letters set apart, one by one: `i g n o r e`. */
-const SPACED = /(?<![\p{L}\p{N}])\p{L}(?:[ ._-]\p{L}){5,40}(?![\p{L}\p{N}])/gu;
+const SPACED = /\b[a-z](?:[ ._-][a-z]){5,40}\b/gi;
 
 const ESCAPE = /\\(?:[nrt"'/]|u00(?:[0-7][0-9a-f]))/gi;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\n', t: '\t' };
@@ -35,7 +36,7 @@ export function withoutUnseen(text: string): string {
 
 /** One line, single spaces, without comment and emphasis marks; letters that were set apart are joined. */
 export function flattened(text: string): string {
-  const line = text.replace(LINE_MARKS, ' ').replace(EMPHASIS, '').replace(SPACES, ' ');
+  const line = text.replace(LINE_MARKS, ' ').replace(CONTROLS, ' ').replace(EMPHASIS, '').replace(SPACES, ' ');
   return line.replace(SPACED, (word) => word.replaceAll(/[ ._-]/g, ''));
 }
 

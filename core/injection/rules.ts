@@ -11,7 +11,7 @@ export interface InjectionRule {
 
 /** Up to `words` words in between, with what may stand between words. */
 function gap(words: number): string {
-  return `(?:[ ,'"()-]{1,3}[\\p{L}\\p{N}'’]{1,20}){0,${words}}?[ ,'"()-]{1,3}`;
+  return `(?:[ ,'"()-]{1,3}[A-Za-z0-9'’\\u00c0-\\u024f]{1,20}){0,${words}}?[ ,'"()-]{1,3}`;
 }
 
 const EARLIER = '(?:previous|prior|above|earlier|preceding|foregoing|former|existing|original|initial|past|system|developer)';
@@ -102,14 +102,20 @@ function rules(rule: string, patterns: readonly string[], flags: string): readon
 }
 
 function words(patterns: readonly string[]): readonly string[] {
-  return patterns.map((pattern) => `(?<![\\p{L}\\p{N}_-])(?:${pattern})`);
+  return patterns.map((pattern) => `\\b(?:${pattern})`);
 }
 
 /** Rules about words: also applied to text whose letters were folded. */
 export const WORD_RULES: readonly InjectionRule[] = [
-  ...rules('override', [...words(OVERRIDE), ...OTHER_OVERRIDES], 'iu'),
-  ...rules('exfiltration', words(EXFILTRATION), 'iu'),
-  ...rules('concealment', [...words(CONCEALMENT), ...OTHER_CONCEALMENT], 'iu'),
+  ...rules('override', words(OVERRIDE), 'i'),
+  ...rules('exfiltration', words(EXFILTRATION), 'i'),
+  ...rules('concealment', words(CONCEALMENT), 'i'),
+];
+
+/** The same outside English. */
+export const FOREIGN_RULES: readonly InjectionRule[] = [
+  ...rules('override', OTHER_OVERRIDES, 'iu'),
+  ...rules('concealment', OTHER_CONCEALMENT, 'iu'),
 ];
 
 /** Rules about marks, whose exact spelling counts. */

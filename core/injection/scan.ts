@@ -1,7 +1,8 @@
 import { displayText } from '../approvals/display.ts';
+import { FOREIGN_HINT } from './languages.ts';
 import { decodedParts } from './layers.ts';
 import { flattened, folded, unescaped, withoutUnseen } from './normalise.ts';
-import { type InjectionRule, MARK_RULES, WORD_RULES } from './rules.ts';
+import { FOREIGN_RULES, type InjectionRule, MARK_RULES, WORD_RULES } from './rules.ts';
 import { hiddenCharacters } from './unseen.ts';
 
 /** Something in a text that reads like an attempt to give a model orders. */
@@ -73,6 +74,7 @@ function scanOnce(text: string): Map<string, string> {
   const seen = withoutUnseen(unescaped(text));
   const plain = flattened(seen);
   applyRules(WORD_RULES, plain, hits);
+  if (FOREIGN_HINT.test(plain)) applyRules(FOREIGN_RULES, plain, hits);
   applyRules(MARK_RULES, seen, hits);
   const latin = flattened(folded(seen));
   if (latin === plain) return hits;
