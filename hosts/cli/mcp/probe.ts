@@ -20,7 +20,7 @@ export async function probeServer(work: McpWork, name: string): Promise<number> 
   const server = work.server(name);
   const refused = await work.approvals({ open: true }).admitServers([server], signal);
   if (refused.length > 0) throw notApproved(refused, work.consent !== undefined);
-  const connection = await (await work.connector()).connect(server, signal);
+  const connection = await connected(work, server);
   try {
     const before = clock.monotonic();
     const list = await connection.listTools(signal);
@@ -33,6 +33,18 @@ export async function probeServer(work: McpWork, name: string): Promise<number> 
     return fault === undefined && !tools.some((tool) => tool.refused) ? EXIT.ok : EXIT.failed;
   } finally {
     await connection.close();
+  }
+}
+
+/** A server that does not start may have lacked what it was not given. */
+async function connected(work: McpWork, server: McpServer): Promise<McpConnection> {
+  try {
+    return await (await work.connector()).connect(server, work.signal);
+  } catch (error) {
+    const config = work.config.mcp_servers[server.name];
+    const note = config === undefined ? undefined : strippedNote(server.name, config);
+    if (note !== undefined) work.warn(note);
+    throw error;
   }
 }
 

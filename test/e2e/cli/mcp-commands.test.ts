@@ -129,6 +129,16 @@ describe.concurrent('odek mcp', PATIENT, () => {
       await nothingRuns(stage);
     }));
 
+  it('says of a server that does not start what it was not given', () =>
+    onStage([], async (stage) => {
+      const args = ['-e', 'if (!process.env.GH_TOKEN) { console.error("no credentials"); process.exit(4); }'];
+      await operator(stage, { small: { command: process.execPath, args, env: { GH_TOKEN: 'hunter2222' } } });
+      const { stderr, code } = await stage.run(['mcp', 'probe', 'small']);
+      expect(code).toBe(1);
+      for (const text of ['does not get GH_TOKEN', 'no credentials', '4']) expect(stderr).toContain(text);
+      expect(stderr).not.toContain('hunter2222');
+    }));
+
   it('says what ends a start, and names servers that are not there', () =>
     onStage([], async (stage) => {
       await operator(stage, { small: await entry(stage, [tool('bad__name')]) });
