@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENTRY, odek } from './support/odek.ts';
 import { createPlace, type Place } from './support/place.ts';
 
+const CHANGING = fileURLToPath(new URL('support/mcp-server.mjs', import.meta.url));
 const SERVER = fileURLToPath(new URL('../../docs/examples/extension-server/server.mjs', import.meta.url));
 
 let place: Place;
@@ -69,6 +70,27 @@ describe('servers behind odek mcp', () => {
     await client?.close();
     await place.configure({ ...reference(), tools: { enabled: ['ref__echo'] } });
     expect((await (await connect({ ODEK_APPROVE_MCP: '1' })).listTools()).tools.map(({ name }) => name)).toEqual(['ref__echo']);
+  });
+
+  it('are listed anew when one of them changes its tools, and the client is told', async () => {
+    const tool = (name: string) => ({ name, description: `The tool ${name}.`, inputSchema: { type: 'object', properties: {} } });
+    const toolsFile = join(place.home, 'tools.json');
+    await writeFile(toolsFile, JSON.stringify([tool('become'), tool('first')]));
+    const args = [CHANGING, toolsFile, join(place.home, 'pids')];
+    await place.configure({ mcp_servers: { live: { command: process.execPath, args, auto_approve: true } } });
+    const connected = await connect();
+    let told = 0;
+    connected.setNotificationHandler('notifications/tools/list_changed', () => {
+      told += 1;
+    });
+    const offered = async (): Promise<string[]> =>
+      (await connected.listTools()).tools.map(({ name }) => name).filter((name) => name.startsWith('live__'));
+    expect(await offered()).toEqual(['live__become', 'live__first']);
+    await textOf('live__become', { tools: [tool('become'), tool('second')] });
+    await expect.poll(() => told, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(offered, { timeout: 10_000 }).toEqual(['live__become', 'live__second']);
+    expect(await textOf('live__second')).toContain('second says {}');
+    await expect(connected.callTool({ name: 'live__first', arguments: {} })).rejects.toMatchObject({ code: -32_602 });
   });
 
   it('end the start when one does not come up, with nothing on standard output', async () => {
