@@ -1,12 +1,16 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAgent, type EmbeddedAgent } from '../../../hosts/api.ts';
 import type { RunEvent } from '../../../ports/event.ts';
 import { definePlugin, defineTool } from '../../../ports/plugin.ts';
+import { isAlive, pidIn } from '../../e2e/support/processes.ts';
 import { createScriptedProvider } from '../../fakes/llm.ts';
 import { startOpenAiServer } from '../../fakes/openai-server.ts';
+
+const MCP_SERVER = fileURLToPath(new URL('../../e2e/support/mcp-server.mjs', import.meta.url));
 
 let workspace = '';
 let agent: EmbeddedAgent | undefined;
@@ -51,6 +55,21 @@ describe('an agent inside another program', () => {
     agent = await createAgent({ provider, builtIns: ['files'], workspace });
     await agent.run('read a.txt');
     expect(JSON.stringify(provider.requests.at(-1)?.messages)).toContain('hello');
+  });
+
+  it('calls the tools of MCP servers that it was given, and ends them', async () => {
+    const pids = join(workspace, 'pids');
+    await writeFile(
+      join(workspace, 'tools.json'),
+      JSON.stringify([{ name: 'greet', description: 'Greets.', inputSchema: { type: 'object' } }]),
+    );
+    const small = { command: process.execPath, args: [MCP_SERVER, join(workspace, 'tools.json'), pids], auto_approve: true };
+    const provider = createScriptedProvider([{ calls: [{ name: 'small__greet', arguments: { a: 1 } }] }, { text: 'greeted' }]);
+    agent = await createAgent({ provider, workspace, config: { mcp_servers: { small } } });
+    expect(await agent.run('greet')).toMatchObject({ answer: 'greeted', outcome: 'answer' });
+    expect(JSON.stringify(provider.requests.at(-1)?.messages)).toContain('greet says');
+    await agent.close();
+    expect(isAlive(await pidIn(pids))).toBe(false);
   });
 
   it('plans where it brings the plan tool, and keeps the name of that tool free of others where it does not', async () => {
