@@ -92,6 +92,11 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'network.proxy': 'none',
   'schedules.webhook_secret': 'at-least-sixteen-characters',
   'schedules.health_addr': '127.0.0.1:8787',
+  'telegram.bot_token': '123456789:as-BotFather-gives-it',
+  'telegram.bot_username': 'my_odek_bot',
+  'telegram.allowed_users': ['123456789'],
+  'telegram.health_addr': '127.0.0.1:8788',
+  'telegram.default_chat_id': '123456789',
   'network.allow_hosts': ['localhost:8080'],
   'web_search.base_url': 'http://localhost:8888',
 };

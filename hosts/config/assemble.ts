@@ -2,6 +2,7 @@ import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/
 import type { ModelPrice } from '../../ports/budget.ts';
 import { CONFIG_KEYS, keySpec } from './keys.ts';
 import { schedulesOf } from './schedules.ts';
+import { telegramOf } from './telegram.ts';
 import type { ConfigValue, McpServerConfig, ProviderConfig, ResolvedConfig, StatePaths } from './types.ts';
 
 export interface AssembleInput {
@@ -100,6 +101,7 @@ export function assemble({ values, state, secrets, warnings, asked = {} }: Assem
       timeout_seconds: must('web_search.timeout_seconds'),
     },
     schedules: schedulesOf(values),
+    telegram: telegramOf(values),
     mcp_servers: group<McpServerConfig>(values, 'mcp_servers.'),
     state,
     secrets,

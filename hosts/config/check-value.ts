@@ -44,8 +44,7 @@ export function checkValue(spec: KeySpec, raw: unknown, origin: ValueOrigin, war
     case 'object':
       return isObject(raw) ? raw : refuse('an object');
     case 'string':
-      if (typeof raw !== 'string') return refuse('a text');
-      return spec.pattern === undefined || spec.pattern.test.test(raw) ? raw : refuse(spec.pattern.says);
+      return asString(spec, raw) ?? refuse(typeof raw === 'string' || spec.numbers === true ? (spec.pattern?.says ?? 'a text') : 'a text');
   }
 }
 
@@ -100,6 +99,11 @@ function asChoice(spec: KeySpec, raw: unknown, origin: ValueOrigin, warn: (text:
   if (meant !== undefined && spec.choices?.includes(meant)) return meant;
   if (spec.fallback !== undefined) warn(`${origin.key} ${short(raw)} is not known; "${spec.fallback}" counts (${origin.where})`);
   return spec.fallback;
+}
+
+function asString(spec: KeySpec, raw: unknown): string | undefined {
+  const text = spec.numbers === true && typeof raw === 'number' ? String(raw) : raw;
+  return typeof text === 'string' && (spec.pattern === undefined || spec.pattern.test.test(text)) ? text : undefined;
 }
 
 function asList(spec: KeySpec, raw: unknown, fromText: boolean): readonly string[] | undefined {

@@ -34,7 +34,7 @@ export interface KeySpec {
   readonly fallback?: string;
   /** What a string or a list's entry must look like, and how to say so. */
   readonly pattern?: { readonly test: RegExp; readonly says: string };
-  /** Of a list: entries may be written as numbers. */
+  /** Of a list its entries, of a string itself: may be written as a number. */
   readonly numbers?: boolean;
   readonly env?: string;
   /** Flag name without dashes. */

@@ -4,9 +4,17 @@ import { OPERATOR_KEYS } from './operator-keys.ts';
 import { RUN_KEYS } from './run-keys.ts';
 import { SANDBOX_KEYS } from './sandbox-keys.ts';
 import { SCHEDULE_KEYS } from './schedule-keys.ts';
+import { TELEGRAM_KEYS } from './telegram-keys.ts';
 
 /** Every configuration key, in the order in which they are shown. */
-export const CONFIG_KEYS: readonly KeySpec[] = [...MODEL_KEYS, ...RUN_KEYS, ...SANDBOX_KEYS, ...OPERATOR_KEYS, ...SCHEDULE_KEYS];
+export const CONFIG_KEYS: readonly KeySpec[] = [
+  ...MODEL_KEYS,
+  ...RUN_KEYS,
+  ...SANDBOX_KEYS,
+  ...OPERATOR_KEYS,
+  ...SCHEDULE_KEYS,
+  ...TELEGRAM_KEYS,
+];
 
 /** The spec of an exact key of the table. */
 export function keySpec(key: string): KeySpec {

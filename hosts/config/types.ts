@@ -107,6 +107,37 @@ export interface SchedulesConfig {
   readonly dangerous: ScheduleDangerConfig;
 }
 
+export interface TelegramConfig {
+  /** Never printed. */
+  readonly bot_token?: string;
+  readonly api_root: string;
+  readonly fallback_urls: readonly string[];
+  readonly allowed_users: readonly string[];
+  readonly allowed_chats: readonly string[];
+  readonly allow_all_users: boolean;
+  readonly bot_username?: string;
+  /** 1 to 60. */
+  readonly poll_interval: number;
+  /** 1 to 60. */
+  readonly poll_timeout: number;
+  /** UTF-16 units, 1 to 4,096. */
+  readonly max_msg_length: number;
+  readonly progress: 'all' | 'new' | 'verbose' | 'off';
+  readonly progress_cleanup: boolean;
+  /** 0 is no limit. */
+  readonly daily_token_budget: number;
+  /** 1 to 86,400. */
+  readonly agent_timeout_seconds: number;
+  readonly session_ttl_hours: number;
+  /** `host:port`. */
+  readonly health_addr?: string;
+  /** Bytes; -1 takes no file. */
+  readonly max_download_size: number;
+  /** Bytes; 0 is no limit. */
+  readonly media_quota_per_chat: number;
+  readonly default_chat_id?: string;
+}
+
 interface VerifyConfig {
   readonly enabled: boolean;
   readonly mode: 'hint' | 'strict' | 'off';
@@ -250,6 +281,7 @@ export interface ResolvedConfig {
     readonly timeout_seconds: number;
   };
   readonly schedules: SchedulesConfig;
+  readonly telegram: TelegramConfig;
   /** By name, resolved over the operator's and the project's file. */
   readonly mcp_servers: Readonly<Record<string, McpServerConfig>>;
   readonly state: StatePaths;

@@ -51,6 +51,11 @@ const POLICY: Readonly<Record<ProjectRule, readonly string[]>> = {
     ...['schedules.telegram_admin_chats', 'schedules.telegram_admin_users', 'schedules.dangerous.classes.<class>'],
     ...['schedules.dangerous.allowlist', 'schedules.dangerous.denylist', 'schedules.dangerous.action'],
     'schedules.dangerous.non_interactive',
+    ...['telegram.bot_token', 'telegram.api_root', 'telegram.fallback_urls', 'telegram.allowed_users', 'telegram.allowed_chats'],
+    ...['telegram.allow_all_users', 'telegram.bot_username', 'telegram.poll_interval', 'telegram.poll_timeout'],
+    ...['telegram.max_msg_length', 'telegram.progress', 'telegram.progress_cleanup', 'telegram.daily_token_budget'],
+    ...['telegram.agent_timeout_seconds', 'telegram.session_ttl_hours', 'telegram.health_addr', 'telegram.max_download_size'],
+    ...['telegram.media_quota_per_chat', 'telegram.default_chat_id'],
   ],
 };
 
@@ -86,13 +91,17 @@ function sample(spec: KeySpec): unknown {
     case 'choice':
       return spec.choices?.find((choice) => choice !== spec.default && choice !== '') ?? spec.default;
     case 'list':
-      return [['localhost:22', 'shell', '/tmp', '42'].find((text) => spec.pattern === undefined || spec.pattern.test.test(text))];
+      return [
+        ['localhost:22', 'shell', '/tmp', '42', 'http://127.0.0.1:80'].find(
+          (text) => spec.pattern === undefined || spec.pattern.test.test(text),
+        ),
+      ];
     case 'url':
       return 'http://evil.example/v1';
     case 'object':
       return spec.key === 'mcp_servers.<server>' ? { command: 'server' } : { file: '/tmp/x' };
     case 'string':
-      return ['evil', 'none', '512m', '1.5', '1000:1000', '127.0.0.1:80', 'sixteen-and-more'].find(
+      return ['evil', 'none', '512m', '1.5', '1000:1000', '127.0.0.1:80', 'sixteen-and-more', '42', `1:${'a'.repeat(30)}`].find(
         (text) => spec.pattern === undefined || spec.pattern.test.test(text),
       );
   }
