@@ -1,6 +1,7 @@
 import { CONFIG_KEYS } from '../config/keys.ts';
 import type { CommandModule, CommandSpec, FlagSpec } from './command.ts';
 import { flagOf } from './flags.ts';
+import { SCHEDULE_ACTIONS, SCHEDULE_FLAGS } from './schedule-flags.ts';
 
 const MODEL_FLAGS: readonly FlagSpec[] = [
   'provider',
@@ -216,6 +217,22 @@ export const COMMANDS = {
     ],
     flags: [JSON_FLAG],
     load: () => import('./approvals-command.ts'),
+  },
+  schedule: {
+    summary: 'Run tasks at their times: jobs, what became of them, and the daemon.',
+    usage:
+      'schedule add --cron <line> [flags] <task…> | list | show|rm|enable|disable|run <job> | next|history [job] | deliveries | status | import [file] | daemon',
+    positionals: [
+      {
+        name: 'action',
+        summary: `One of ${Object.keys(SCHEDULE_ACTIONS).join(', ')}.`,
+        required: true,
+        choices: Object.keys(SCHEDULE_ACTIONS),
+      },
+      { name: 'argument', summary: 'The task of a new job, the id or name of a job, or a file to import.', many: true },
+    ],
+    flags: SCHEDULE_FLAGS,
+    load: () => import('./schedule.ts'),
   },
   usage: {
     summary: 'Show what all runs used: calls, tokens and cost.',

@@ -16,7 +16,7 @@ export function exitCodeOfOutcome(outcome: RunOutcome): number {
   return BY_OUTCOME[outcome];
 }
 
-/** Errors of a session that stop a command before any run begins: usage or setup, not a failed task. */
+/** Errors of sessions and jobs that stop a command before any run begins: usage or setup, not a failed task. */
 const SETUP_CODES = new Set([
   'session_not_found',
   'session_exists',
@@ -28,6 +28,14 @@ const SETUP_CODES = new Set([
   'permission_denied',
   'store_error',
   'nothing_to_continue',
+  'job_not_found',
+  'job_name_taken',
+  'job_running',
+  'invalid_job',
+  'invalid_cron',
+  'invalid_timezone',
+  'too_many_jobs',
+  'scheduler_running',
 ]);
 
 /** The exit code of an error that ended a command. */

@@ -57,8 +57,12 @@ export interface Engine {
   tick(): Promise<void>;
   /** Runs a job now, beside its schedule. Rejects with {@link ScheduleError} `job_not_found` or `job_running`. */
   runNow(idOrName: string, signal: AbortSignal): Promise<Fire>;
+  /** Keeps the lease between ticks. Never rejects. */
+  beat(): Promise<void>;
   /** Fires that this process runs. */
   readonly running: number;
+  /** Whether this process has the lease, as far as it knows. */
+  readonly leading: boolean;
   /** Begins nothing new, waits for what runs, cancels it after `graceMs`, and gives the lease up. */
   drain(graceMs: number): Promise<void>;
 }
@@ -66,6 +70,8 @@ export interface Engine {
 /** A run that does not end although it was cancelled is left behind after this. */
 const CANCEL_MS = 10_000;
 const MAX_OPEN = 2_000;
+const END_ATTEMPTS = 5;
+const END_WAIT_MS = 2_000;
 
 /** Why a run was cut off; the text goes into its record. */
 export class RunCut extends Error {}
@@ -110,18 +116,24 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
       return await deps.run({ job, claim, started, signal });
     } catch (error) {
       const cut = signal.reason instanceof RunCut ? `${signal.reason.message}: ` : '';
-      const reason = `${cut}${error instanceof Error ? error.message : String(error)}`;
+      const reason = `${cut}${textOf(error)}`;
       const text = `[scheduled task "${job.name}" failed] ${reason}`;
       return { state: 'ran', outcome: 'failed', reason, deliveries: [{ target: job.deliver, text }] };
     }
   };
 
   const settle = async (job: ScheduleJob, claim: FireClaim, end: FireEnd): Promise<void> => {
-    try {
-      await fires.finish(claim, end, clock.now());
-      log('info', `job ${job.name}: ${end.outcome ?? end.state}${end.reason === undefined ? '' : ` (${end.reason})`}`);
-    } catch (error) {
-      log('error', `the end of job ${job.name} could not be recorded: ${error instanceof Error ? error.message : String(error)}`);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await fires.finish(claim, end, clock.now());
+        log('info', `job ${job.name}: ${end.outcome ?? end.state}${end.reason === undefined ? '' : ` (${end.reason})`}`);
+        return;
+      } catch (error) {
+        log('error', `the end of job ${job.name} could not be recorded: ${textOf(error)}`);
+        if (attempt === END_ATTEMPTS || hasCode(error, 'claim_lost')) return;
+        // A result is not given up because the disk is full for a moment.
+        await clock.sleep(attempt * END_WAIT_MS).catch(() => {});
+      }
     }
   };
 
@@ -198,16 +210,23 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
       await startQueued();
       for (const scheduled of await jobs.list()) {
         if (draining) return;
-        await lookAt(scheduled, held);
+        await lookAt(scheduled, held).catch((error: unknown) => {
+          // One job that cannot be looked at keeps no other from its time.
+          if (hasCode(error, 'lease_lost')) throw error;
+          log('error', `job ${scheduled.job.name} could not be looked at: ${textOf(error)}`);
+        });
       }
     } catch (error) {
-      if (hasCode(error, 'lease_lost')) {
-        lease = undefined;
-        log('error', `${error.message}; this process begins no more runs until it is the scheduler again`);
-        return;
-      }
-      log('error', `the schedules could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+      if (!lost(error)) log('error', `the schedules could not be looked at: ${textOf(error)}`);
     }
+  };
+
+  /** Notes that another process has the lease, where that is what an error says. */
+  const lost = (error: unknown): boolean => {
+    if (!hasCode(error, 'lease_lost')) return false;
+    lease = undefined;
+    log('error', `${textOf(error)}; this process begins no more runs until it is the scheduler again`);
+    return true;
   };
 
   const tick = (): Promise<void> => {
@@ -248,8 +267,18 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
       const ended = await fires.find({ jobId: found.job.id, since: claim.dueAt, limit: 50 });
       return ended.find((fire) => fire.dueAt === claim.dueAt && fire.manual) as Fire;
     },
+    async beat() {
+      try {
+        if (lease !== undefined && !draining) await leases.beat(lease);
+      } catch (error) {
+        if (!lost(error)) log('error', `the lease could not be kept: ${textOf(error)}`);
+      }
+    },
     get running() {
       return running.size;
+    },
+    get leading() {
+      return lease !== undefined;
     },
     async drain(graceMs) {
       draining = true;
@@ -264,7 +293,12 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
   };
 }
 
-async function within(clock: Clock, work: Promise<unknown>, ms: number): Promise<void> {
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Waits for work, at most `ms`. */
+export async function within(clock: Clock, work: Promise<unknown>, ms: number): Promise<void> {
   const late = Promise.withResolvers<void>();
   const stop = clock.after(ms, late.resolve);
   await Promise.race([work.catch(() => {}), late.promise]);

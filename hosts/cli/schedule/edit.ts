@@ -1,0 +1,148 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { BudgetLimits } from '../../../ports/budget.ts';
+import { ConfigError } from '../../../ports/errors.ts';
+import { ScheduleError, type ScheduleJob } from '../../../ports/schedule.ts';
+import { MAX_IMPORT_BYTES, readJobsFile } from '../../schedule/import-file.ts';
+import { checkedJob, deliveryText, scheduleOf } from '../../schedule/job.ts';
+import type { FlagValue } from '../command.ts';
+import { sanitiseLine } from '../render/sanitise.ts';
+import { nextLines } from './fires.ts';
+import { jobJson } from './json.ts';
+import { jobNamed, type ScheduleWork } from './work.ts';
+
+const SHOWN_FIRES = 5;
+
+const LIMIT_FLAGS = {
+  'max-runtime': 'max_runtime_seconds',
+  'max-tool-calls': 'max_tool_calls',
+  'max-input-tokens': 'max_input_tokens',
+  'max-output-tokens': 'max_output_tokens',
+  'max-cost-usd': 'max_cost_usd',
+} as const satisfies Readonly<Record<string, keyof BudgetLimits>>;
+
+type Flags = Readonly<Record<string, FlagValue>>;
+
+function limitsOf(flags: Flags): BudgetLimits {
+  const given = Object.entries(LIMIT_FLAGS).flatMap(([flag, name]) => (typeof flags[flag] === 'number' ? [[name, flags[flag]]] : []));
+  return Object.fromEntries(given) as BudgetLimits;
+}
+
+const text = (value: FlagValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+const number = (value: FlagValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
+
+function workspaceOf({ context }: Pick<ScheduleWork, 'context'>): string {
+  return resolve(context.cwd, text(context.args.flags.workspace) ?? '.');
+}
+
+/** Only what was given. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** `odek schedule add --cron … <task>` */
+export async function addJob(work: ScheduleWork, words: readonly string[]): Promise<void> {
+  const { flags } = work.context.args;
+  const cron = text(flags.cron);
+  if (cron === undefined)
+    throw new ConfigError('missing_argument', 'odek schedule add needs --cron "<line>", such as --cron "30 7 * * 1-5"');
+  const taken = (await work.jobs.list()).map(({ job }) => job.name);
+  const job = checkedJob(
+    {
+      ...given({
+        name: text(flags.name),
+        timezone: text(flags.tz),
+        deliver: text(flags.deliver),
+        catchUp: typeof flags.catchup === 'boolean' ? flags.catchup : undefined,
+        overlap: text(flags.overlap) as ScheduleJob['overlap'] | undefined,
+        session: text(flags.session) as ScheduleJob['session'] | undefined,
+        model: text(flags.model),
+        dailyTokens: number(flags['daily-tokens']),
+        timeoutSeconds: number(flags.timeout),
+      }),
+      cron,
+      task: words.join(' '),
+      enabled: flags.disabled !== true,
+      workspace: workspaceOf(work),
+      limits: limitsOf(flags),
+    },
+    { calendar: work.calendar, schedules: work.config.schedules, ids: work.ids, now: work.now, taken },
+  );
+  const stored = await work.jobs.put(job, work.now);
+  const schedule = scheduleOf(work.calendar, job.cron, job.timezone);
+  if (work.json) return work.out(JSON.stringify(jobJson(stored, schedule.next(work.now, 1)[0])));
+  work.out(
+    `${job.id} ${sanitiseLine(job.name)}: ${job.cron} in ${job.timezone}, to ${sanitiseLine(deliveryText(job.deliver))}${job.enabled ? '' : ', disabled'}`,
+  );
+  work.out('due next:');
+  for (const line of nextLines(job, schedule, work.now, SHOWN_FIRES)) work.out(line);
+  if ((await work.leases.holder()) === undefined) work.out('No scheduler is running: "odek schedule daemon" starts one.');
+}
+
+/** `odek schedule rm <job>` */
+export async function removeJob(work: ScheduleWork, idOrName: string): Promise<void> {
+  const { job } = await jobNamed(work, idOrName);
+  await work.jobs.remove(job.id);
+  work.out(`${job.id} ${sanitiseLine(job.name)} is gone; what its runs did stays in odek schedule history ${job.id} and in its sessions`);
+}
+
+/** `odek schedule enable|disable <job>` */
+export async function switchJob(work: ScheduleWork, idOrName: string, enabled: boolean): Promise<void> {
+  const { job } = await jobNamed(work, idOrName);
+  if (job.enabled !== enabled) await work.jobs.put({ ...job, enabled }, work.now);
+  work.out(`${job.id} ${sanitiseLine(job.name)} is ${enabled ? 'enabled' : 'disabled'}`);
+}
+
+async function readImport(path: string): Promise<string> {
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new ScheduleError('invalid_job', `${path} cannot be imported: ${why}`, { value: path, limit: MAX_IMPORT_BYTES, cause });
+  };
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stat = await file.stat();
+      if (!stat.isFile()) return refuse('it is no regular file');
+      if (stat.size > MAX_IMPORT_BYTES) return refuse(`it has ${stat.size} bytes, the limit is ${MAX_IMPORT_BYTES}`);
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof ScheduleError) throw error;
+    return refuse((error as Error).message, error);
+  }
+}
+
+/** `odek schedule import [file]`: all jobs of the file or none, unless `--skip-bad`. */
+export async function importJobs(work: ScheduleWork, file: string | undefined): Promise<void> {
+  const { context, config } = work;
+  const path = file === undefined ? join(config.state.home, 'schedules.json') : resolve(context.cwd, file);
+  const present = (await work.jobs.list()).map(({ job }) => job);
+  const place = { calendar: work.calendar, schedules: config.schedules, ids: work.ids, now: work.now };
+  const { jobs, faults } = readJobsFile(path, await readImport(path), { ...place, workspace: workspaceOf(work), present });
+  if (faults.length > 0 && context.args.flags['skip-bad'] !== true) {
+    const more = 'nothing was imported; --skip-bad takes the others';
+    throw new ScheduleError(
+      'invalid_job',
+      `${path}: ${faults.length} of ${jobs.length + faults.length} jobs cannot be taken, and ${more}\n  ${faults.join('\n  ')}`,
+      {
+        value: faults,
+      },
+    );
+  }
+  for (const fault of faults) context.io.stderr.write(`odek: left out: ${fault}\n`);
+  const stored: string[] = [];
+  try {
+    for (const job of jobs) {
+      await work.jobs.put(job, work.now);
+      stored.push(job.id);
+    }
+  } catch (error) {
+    for (const id of stored) await work.jobs.remove(id);
+    throw error;
+  }
+  if (work.json) return work.out(JSON.stringify({ imported: jobs.map(({ id, name }) => ({ id, name })), faults }));
+  for (const { id, name } of jobs) work.out(`${id} ${sanitiseLine(name)}`);
+  work.out(`${jobs.length} imported${faults.length > 0 ? `, ${faults.length} left out` : ''}`);
+}
