@@ -15,8 +15,8 @@ import type { LlmProvider } from '../ports/llm.ts';
 import type { Plugin } from '../ports/plugin.ts';
 import type { ProviderSelection, ResolvedConfig } from './config/types.ts';
 import type { McpBoard } from './mcp-client/board.ts';
-import type { OpenConnector } from './mcp-client/connector.ts';
 import type { Consent } from './mcp-client/consent.ts';
+import type { OpenConnector } from './mcp-client/open-connector.ts';
 
 /** What a host knows before anything is made: configuration and place. */
 export interface HostEnvironment {

@@ -6,16 +6,12 @@ import { openProcessTrees } from '../../adapters/process/trees.ts';
 import { displayText } from '../../core/approvals/display.ts';
 import { REDACTION_REACH, type Redactor } from '../../core/redact/redactor.ts';
 import type { HttpClient } from '../../ports/http.ts';
-import type { McpConnector, McpHttpServer } from '../../ports/mcp.ts';
+import type { McpHttpServer } from '../../ports/mcp.ts';
 import { odekVersion } from '../cli/version.ts';
 import type { HostEnvironment } from '../environment.ts';
 import { guardedProxy } from '../network.ts';
 import { keptEras } from './eras.ts';
-
-export interface OpenConnector extends McpConnector {
-  /** Gives the HTTP clients back. Connections are closed before, by whoever has them. */
-  close(): Promise<void>;
-}
+import type { OpenConnector } from './open-connector.ts';
 
 type Place = Pick<HostEnvironment, 'config' | 'env'>;
 

@@ -7,7 +7,8 @@ import type { Edges, HostEnvironment } from '../environment.ts';
 import type { HostPolicy } from '../policy.ts';
 import { createMcpApprovals, notApproved } from './approvals.ts';
 import { connectAll, messageOf } from './connect-all.ts';
-import { type OpenConnector, openConnector } from './connector.ts';
+import { openConnector } from './connector.ts';
+import type { OpenConnector } from './open-connector.ts';
 import { mcpServersOf } from './servers.ts';
 
 export interface SharedServersParts {
