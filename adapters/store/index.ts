@@ -46,6 +46,8 @@ export interface Store {
   /** Files that tools handed over by reference. */
   readonly artifacts: ArtifactLedger;
   readonly schedules: Schedules;
+  /** Gives a session that nobody holds another id. Rejects with `session_not_found`, `session_busy`, `session_exists` or `invalid_session_id`. */
+  renameSession(from: string, to: string): Promise<void>;
   /** Reads the whole file and reports what is wrong with it. */
   check(): Promise<StoreReport>;
   /** Gives up the sessions still held, then the file. Idempotent. */
@@ -64,7 +66,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const owner = { ...self, surface: options.surface, nonce: () => options.ids.hex(8) };
   const runner = { ...self, token: () => options.ids.hex(16) };
   const audit = openAudit(db);
-  const { store, releaseAll } = openSessions(db, owner, options.clock, audit);
+  const { store, rename, releaseAll } = openSessions(db, owner, options.clock, audit);
   let open = true;
   return {
     sessions: store,
@@ -78,6 +80,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       leases: openSchedulerLeases(db, runner, options.clock),
       outbox: openOutbox(db, runner),
     },
+    renameSession: rename,
     check: async () => checkDatabase(db),
     async close() {
       if (!open) return;

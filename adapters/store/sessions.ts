@@ -3,7 +3,7 @@ import { type NewSession, SessionError, type SessionHeader, type SessionQuery, t
 import type { OpenAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { HEADER_COLUMNS, type HeaderRow, toHeader, toText } from './journal-rows.ts';
-import { HOLDER_COLUMNS, type HolderRow, type Lease, type LeaseOwner, liveHolder, releaseLease, takeLease } from './lease.ts';
+import { HOLDER_COLUMNS, type HolderRow, type Lease, type LeaseOwner, liveHolder, notFound, releaseLease, takeLease } from './lease.ts';
 import { RECORDS_PER_SESSION } from './migrations.ts';
 import { searchExpressions } from './search-query.ts';
 import { erase, type LoadedSession, load, setTitle } from './session-rows.ts';
@@ -73,9 +73,26 @@ function remove(db: Database, ids: readonly string[], now: number): number {
   return removed;
 }
 
+/** Gives a session that nobody holds another id. All that belongs to it follows, since nothing else names it by its id. */
+function rename(db: Database, from: string, to: string, now: number): void {
+  db.transaction(() => {
+    const row = db.get<HolderRow>(`SELECT ${HOLDER_COLUMNS} FROM sessions WHERE id = ?`, from);
+    if (row === undefined) throw notFound(from);
+    const holder = liveHolder(row, now);
+    if (holder !== undefined)
+      throw new SessionError('session_busy', `session ${from} is in use by ${holder.surface}`, { value: from, holder });
+    if (db.get('SELECT 1 FROM sessions WHERE id = ?', to) !== undefined) {
+      throw new SessionError('session_exists', `session ${to} exists already`, { value: to });
+    }
+    db.run('UPDATE sessions SET id = ? WHERE n = ?', to, row.n);
+  });
+}
+
 /** A session store, and how to give up what its writers still hold. */
 export interface OpenSessions {
   readonly store: SessionStore;
+  /** Rejects with `session_not_found`, `session_busy`, `session_exists` or `invalid_session_id`. */
+  rename(from: string, to: string): Promise<void>;
   releaseAll(): void;
 }
 
@@ -109,6 +126,10 @@ export function openSessions(db: Database, owner: LeaseOwner, clock: Clock, audi
   };
   return {
     store,
+    async rename(from, to) {
+      checkId(to);
+      rename(db, from, to, clock.now());
+    },
     releaseAll() {
       for (const release of [...writers]) release();
     },
