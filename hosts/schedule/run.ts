@@ -12,7 +12,7 @@ import { loadConfig } from '../config/load.ts';
 import { selectProvider } from '../config/select.ts';
 import type { McpServerConfig, ResolvedConfig } from '../config/types.ts';
 import type { HostEnvironment } from '../environment.ts';
-import type { OpenConnector } from '../mcp-client/connector.ts';
+import type { OpenConnector } from '../mcp-client/open-connector.ts';
 import { isPlanning } from '../planning.ts';
 import type { HostPolicy } from '../policy.ts';
 import { newSessionId } from '../session-id.ts';

@@ -11,8 +11,8 @@ import type { McpServer, McpToolList } from '../../../ports/mcp.ts';
 import type { McpApprovalStore } from '../../../ports/mcp-approval.ts';
 import type { ResolvedConfig } from '../../config/types.ts';
 import { createMcpApprovals, type McpApprovals } from '../../mcp-client/approvals.ts';
-import type { OpenConnector } from '../../mcp-client/open-connector.ts';
 import type { Consent } from '../../mcp-client/consent.ts';
+import type { OpenConnector } from '../../mcp-client/open-connector.ts';
 import { mcpServersOf, targetOf } from '../../mcp-client/servers.ts';
 import { isWanted } from '../../tool-filter.ts';
 import type { CommandContext } from '../command.ts';
@@ -75,7 +75,7 @@ export async function openMcpWork(context: CommandContext, config: ResolvedConfi
       return createMcpApprovals({ store, hash, project, env, consent, now: clock.now, warn });
     },
     connector() {
-      connector ??= import('../../mcp-client/open-connector.ts').then(({ openConnector }) =>
+      connector ??= import('../../mcp-client/connector.ts').then(({ openConnector }) =>
         openConnector({ config, env: context.env }, redactor, warn),
       );
       return connector;
