@@ -74,7 +74,7 @@ export type Registration =
       readonly name: string;
       readonly description: string;
       readonly input_schema: JsonSchema;
-      /** With it, `output/check` is asked before a result is rendered. */
+      /** The host has `schema/check` ask before a result is rendered. */
       readonly output_schema?: JsonSchema;
       readonly max_result_chars?: number;
     }
@@ -99,8 +99,11 @@ export type HostRequest =
   | { readonly method: 'core/call'; readonly params: CoreCallParams }
   /** A host service, under the ticket of a tool call. Answer: what the service gives. */
   | { readonly method: 'service/call'; readonly params: ServiceCallParams }
-  /** Whether a tool's canonical result fits its `output_schema`. Answer: `{ issues: string[] }`. */
-  | { readonly method: 'output/check'; readonly params: { readonly owner: OwnerRef; readonly handle: string; readonly output: unknown } };
+  /** Whether a value fits a schema of the plugin's own: its configuration, a tool's canonical result. Answer: `{ issues }`, at most 5 texts. */
+  | {
+      readonly method: 'schema/check';
+      readonly params: { readonly owner: OwnerRef; readonly schema: JsonSchema; readonly value: unknown };
+    };
 
 export interface CoreCallParams {
   readonly owner: OwnerRef;
