@@ -4,6 +4,40 @@ import type { McpServer } from './mcp.ts';
 /** Services of the core that a bundle may ask for in its manifest; nothing else is a name of one. */
 export const HOST_SERVICES = ['files', 'commands', 'model', 'network', 'settings', 'plugins'] as const;
 
+/** Modules of node that the code of a bundle may import. Files and folders stay within what the process of the host sees. */
+export const PLUGIN_BUILTINS = [
+  'assert',
+  'async_hooks',
+  'buffer',
+  'crypto',
+  'events',
+  'fs',
+  'fs/promises',
+  'path',
+  'path/posix',
+  'perf_hooks',
+  'querystring',
+  'stream',
+  'stream/promises',
+  'string_decoder',
+  'timers',
+  'timers/promises',
+  'url',
+  'util',
+  'zlib',
+] as const;
+
+/** Packages that the host brings; a copy of one in a bundle would not be the same. */
+export const HOST_PACKAGES = [
+  '@deepseek-ai/cordis',
+  '@deepseek-ai/cosmokit',
+  '@deepseek-ai/dsh-commands/brand',
+  '@deepseek-ai/schemastery',
+] as const;
+
+/** The module of the types for authors. It has no values: only `import type` may name it. */
+export const TYPES_PACKAGE = 'odek/plugin';
+
 export type HostServiceName = (typeof HOST_SERVICES)[number];
 
 /** What a bundle asks for beside running code. All of it is part of the capability hash. */
