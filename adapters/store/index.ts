@@ -1,6 +1,7 @@
 import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { ArtifactLedger } from '../../ports/artifact.ts';
 import type { AuditStore } from '../../ports/audit.ts';
+import type { ChatInbox } from '../../ports/chat-inbox.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { DeliveryOutbox, FireLedger, SchedulerLeases, ScheduleStore } from '../../ports/schedule.ts';
 import type { SessionStore } from '../../ports/session.ts';
@@ -8,6 +9,7 @@ import type { UsageStore } from '../../ports/usage.ts';
 import { openApprovals } from './approvals.ts';
 import { openArtifacts } from './artifacts.ts';
 import { openAudit } from './audit.ts';
+import { openChatInbox } from './chat-inbox.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
 import { ownIdentity } from './process-identity.ts';
 import { checkDatabase, type StoreReport } from './report.ts';
@@ -46,6 +48,8 @@ export interface Store {
   /** Files that tools handed over by reference. */
   readonly artifacts: ArtifactLedger;
   readonly schedules: Schedules;
+  /** What came in for a bot; `bot` names it among others. */
+  inbox(bot: string): ChatInbox;
   /** Gives a session that nobody holds another id. Rejects with `session_not_found`, `session_busy`, `session_exists` or `invalid_session_id`. */
   renameSession(from: string, to: string): Promise<void>;
   /** Reads the whole file and reports what is wrong with it. */
@@ -81,6 +85,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       outbox: openOutbox(db, runner),
     },
     renameSession: rename,
+    inbox: (bot) => openChatInbox(db, runner, bot),
     check: async () => checkDatabase(db),
     async close() {
       if (!open) return;

@@ -199,4 +199,27 @@ BEGIN
 END;
 `;
 
-export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES, AUDIT, ARTIFACTS];
+/** Updates of chat bots: recorded before they are handled, so that each is handled once. `json` is emptied with the end. */
+const CHAT_INBOX = `
+CREATE TABLE chat_updates (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  bot TEXT NOT NULL,
+  update_id INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  json TEXT NOT NULL,
+  state TEXT NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  owner_pid INTEGER,
+  owner_start TEXT,
+  token TEXT
+);
+CREATE INDEX chat_updates_known ON chat_updates (bot, update_id);
+CREATE INDEX chat_updates_open ON chat_updates (bot, seq) WHERE state IN ('received', 'claimed', 'handling', 'interrupted');
+CREATE TABLE chat_marks (
+  bot TEXT PRIMARY KEY,
+  highest INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
+export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES, AUDIT, ARTIFACTS, CHAT_INBOX];
