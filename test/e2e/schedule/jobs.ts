@@ -7,10 +7,12 @@ import { job as plainJob } from '../../contracts/schedule-store.suite.ts';
 import { until } from '../support/processes.ts';
 import type { Stage } from '../support/stage.ts';
 
-export const MINUTE = 60_000;
-export const HOUR = 60 * MINUTE;
+export const HOUR = 3_600_000;
 
 let made = 0;
+
+/** Once an hour, and not within the next half: no test meets the turn of an hour. */
+export const LINE: string = `${(new Date().getUTCMinutes() + 30) % 60} * * * *`;
 
 /** The database of a stage, opened beside the processes that use it. */
 export async function inStore<Result>(stage: Pick<Stage, 'state'>, work: (store: Store) => Promise<Result>): Promise<Result> {
@@ -27,6 +29,7 @@ export async function inStore<Result>(stage: Pick<Stage, 'state'>, work: (store:
 export async function putDue(stage: Pick<Stage, 'state' | 'work'>, changes: Partial<ScheduleJob> = {}): Promise<ScheduleJob> {
   made += 1;
   const job = plainJob(`jb-${made.toString(16).padStart(8, '0')}`, {
+    cron: LINE,
     catchUp: true,
     workspace: stage.work,
     createdAt: Date.now(),
