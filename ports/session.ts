@@ -8,6 +8,18 @@ export type SlotName = (typeof SLOT_NAMES)[number];
 /** The key of a tool call: run id, 1-based iteration, 0-based index. Never the provider's id. */
 export type CallKey = `${string}/${number}/${number}`;
 
+/** A tool that a plugin's tool asked core to run. */
+export interface CoreCallRecord {
+  /** `extension:<plugin>`. */
+  readonly by: string;
+  readonly tool: string;
+  /** Danger class, where it came that far. */
+  readonly class?: string;
+  /** As the outcome of a call, or `refused`. */
+  readonly outcome: string;
+  readonly durationMs: number;
+}
+
 /**
  * The closed kinds of the append-only journal (DECISIONS 7, 8). What a model sees is a fold over
  * them; nothing is ever rewritten. All text is redacted before it gets here.
@@ -22,7 +34,14 @@ export type JournalRecord =
       /** Arguments as executed. */
       readonly arguments: string;
     }
-  | { readonly kind: 'tool_finished'; readonly key: CallKey; readonly message: ToolMessage; readonly durationMs: number }
+  | {
+      readonly kind: 'tool_finished';
+      readonly key: CallKey;
+      readonly message: ToolMessage;
+      readonly durationMs: number;
+      /** What the tool, a plugin's, had core do while it ran; at most 64. */
+      readonly coreCalls?: readonly CoreCallRecord[];
+    }
   /** `content: null` empties the slot. */
   | { readonly kind: 'slot'; readonly name: SlotName; readonly content: string | null }
   /** `dropped` are inclusive ranges of sequence numbers; `shortened` replaces what the model sees of one record. */

@@ -1,4 +1,3 @@
-import type { DangerClass } from '../../ports/approval.ts';
 import { BudgetExceeded } from '../../ports/budget.ts';
 import { CancelledError, OdekError } from '../../ports/errors.ts';
 import type { SystemMessage, UserMessage } from '../../ports/message.ts';
@@ -113,7 +112,7 @@ interface GateParts {
   readonly session: SessionWriter;
   readonly journal: Journal;
   readonly emit: Emit;
-  readonly trusted: Set<DangerClass>;
+  readonly trusted: Set<string>;
   readonly friction: Friction;
 }
 
@@ -169,9 +168,9 @@ export function createAgent(deps: AgentDeps, settings: AgentSettings): Agent {
   let finalisation = false;
   const friction = createFriction(deps.clock);
   // What a person trusts holds for the session, over all turns of this agent.
-  const trusted = new Map<string, Set<DangerClass>>();
-  const trustedIn = (session: string): Set<DangerClass> => {
-    const known = trusted.get(session) ?? new Set<DangerClass>();
+  const trusted = new Map<string, Set<string>>();
+  const trustedIn = (session: string): Set<string> => {
+    const known = trusted.get(session) ?? new Set<string>();
     trusted.set(session, known);
     return known;
   };

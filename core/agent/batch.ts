@@ -5,6 +5,7 @@ import { callKey } from '../transcript/fold.ts';
 import { runCall, type StoredResult } from './call.ts';
 import { conflicts } from './conflicts.ts';
 import { judgeReady } from './perform.ts';
+import { admitCalls } from './pre-execute.ts';
 import { type PreparedCall, prepareCall } from './prepare.ts';
 import { createSemaphore } from './semaphore.ts';
 import type { RunState } from './state.ts';
@@ -41,7 +42,9 @@ async function approveTogether(state: RunState, gate: Gate, prepared: readonly P
  * has settled.
  */
 export async function runBatch(state: RunState, gate: Gate, calls: readonly ToolCall[]): Promise<readonly StoredResult[]> {
-  const prepared: readonly PreparedCall[] = await Promise.all(calls.map((call, index) => prepareCall(call, index, state.deps)));
+  const valid = await Promise.all(calls.map((call, index) => prepareCall(call, index, state.deps)));
+  // What listeners revise is what plans, approvals and the journal are about.
+  const prepared: readonly PreparedCall[] = await admitCalls(valid, state);
   for (const stage of state.stages) stage.beforeBatch?.(state, prepared);
   const barrier = prepared.map((item) => state.stages.some((stage) => stage.isBarrier?.(item) === true));
   const mustWait = (at: number, index: number, earlier: PreparedCall, later: PreparedCall): boolean =>

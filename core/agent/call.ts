@@ -1,10 +1,11 @@
 import type { ArgsSummary } from '../../ports/event.ts';
 import type { ToolMessage, ToolOutcome } from '../../ports/message.ts';
-import type { CallKey, JournalRecord } from '../../ports/session.ts';
+import type { CallKey, CoreCallRecord, JournalRecord } from '../../ports/session.ts';
 import type { Gate } from '../approvals/gate.ts';
 import type { Judgement } from '../approvals/judge.ts';
 import { utf8Length } from '../results/utf8.ts';
 import { callKey } from '../transcript/fold.ts';
+import { openCallServices } from './call-services.ts';
 import { type Ending, judgeReady, ownEnding, performCall } from './perform.ts';
 import type { PreparedCall, ReadyCall } from './prepare.ts';
 import type { EndedCall } from './stage.ts';
@@ -71,7 +72,13 @@ export interface StoredResult {
 }
 
 /** Lets the stages look at what ended, then stores the result and what follows from it in one commit. */
-async function store(task: CallTask, key: CallKey, ending: Ending, judgement: Judgement | undefined): Promise<StoredResult> {
+async function store(
+  task: CallTask,
+  key: CallKey,
+  ending: Ending,
+  judgement: Judgement | undefined,
+  coreCalls: readonly CoreCallRecord[] = [],
+): Promise<StoredResult> {
   const { state, prepared } = task;
   const { call } = prepared;
   const { outcome, content, errorClass } = ending;
@@ -87,7 +94,8 @@ async function store(task: CallTask, key: CallKey, ending: Ending, judgement: Ju
     ...(ending.source !== undefined && { source: ending.source }),
   };
   const following = state.stages.flatMap((stage) => stage.afterCall?.(state, ended) ?? []);
-  const finished: JournalRecord = { kind: 'tool_finished', key, message, durationMs: Math.round(ending.durationMs) };
+  const recorded = coreCalls.length > 0 ? { coreCalls } : {};
+  const finished: JournalRecord = { kind: 'tool_finished', key, message, durationMs: Math.round(ending.durationMs), ...recorded };
   const seq = await state.journal.append([finished, ...following]);
   for (const stage of state.stages) stage.afterStored?.(state, ended);
   return { message, seq, ended };
@@ -136,6 +144,14 @@ async function authorise(task: CallTask, ready: ReadyCall, judgement: Judgement,
   return { go: true };
 }
 
+/** A third party's tool may ask core for something while it runs; when it has ended, so has all of that. */
+async function performWithServices({ state, gate }: CallTask, ready: ReadyCall, key: CallKey) {
+  if (state.deps.isForeign?.(ready.tool.owner) !== true) return { ending: await performCall(state, ready) };
+  const { services, end } = openCallServices({ state, gate, ready, key });
+  const ending = await performCall(state, ready, services);
+  return { ending, coreCalls: await end() };
+}
+
 /**
  * One call in the order of DECISIONS 3: classify, approve, reserve budget, journal, execute; then
  * DECISIONS 2: shape, store, tell. Rejects only when the journal does.
@@ -143,7 +159,7 @@ async function authorise(task: CallTask, ready: ReadyCall, judgement: Judgement,
 export async function runCall(task: CallTask): Promise<StoredResult> {
   const { state, prepared, index } = task;
   const key = callKey(state.runId, state.iteration, index);
-  if ('refusal' in prepared) return endUnstarted(task, key, { outcome: 'failed', text: prepared.refusal });
+  if ('refusal' in prepared) return endUnstarted(task, key, { outcome: prepared.outcome ?? 'failed', text: prepared.refusal });
   if (state.signal.aborted) return endUnstarted(task, key, CANCELLED);
   const judgement = await judgeReady(state, prepared);
   const authorised = await authorise(task, prepared, judgement, key);
@@ -153,8 +169,8 @@ export async function runCall(task: CallTask): Promise<StoredResult> {
     { kind: 'tool_started', key, callId: call.id, name: call.name, arguments: state.deps.redactor.json(call.arguments) },
   ]);
   emitStarted(task, judgement.summary);
-  const ending = await performCall(state, prepared);
-  const stored = await store(task, key, ending, judgement);
+  const { ending, coreCalls } = await performWithServices(task, prepared, key);
+  const stored = await store(task, key, ending, judgement, coreCalls);
   emitEnded(task, ending);
   return stored;
 }

@@ -3,6 +3,7 @@ import { DeadlineError, hasCode, isOdekError } from '../../ports/errors.ts';
 import type { ToolOutcome } from '../../ports/message.ts';
 import type { ToolExecution, ToolResult } from '../../ports/plugin.ts';
 import { mcpSource } from '../mcp/names.ts';
+import { attachCallServices, type CallServices } from './attached-services.ts';
 import type { ReadyCall } from './prepare.ts';
 import type { CallScope } from './scope.ts';
 
@@ -101,7 +102,7 @@ function abandoned(clock: Clock, signal: AbortSignal, settled: AbortSignal): Pro
  * Runs a tool under its time limit and the scope's signal. Never throws: a tool that throws, hangs or
  * returns nonsense becomes a result. A tool that ignores its signal is left behind after 5 s.
  */
-export async function executeTool(scope: CallScope, ready: ReadyCall): Promise<RawResult> {
+export async function executeTool(scope: CallScope, ready: ReadyCall, services?: CallServices): Promise<RawResult> {
   const { clock } = scope.deps;
   const { spec, dataDir } = ready.tool;
   const timeoutMs = spec.timeoutMs ?? scope.settings.toolTimeoutMs;
@@ -127,6 +128,7 @@ export async function executeTool(scope: CallScope, ready: ReadyCall): Promise<R
     workspace: scope.settings.workspace,
     dataDir,
   };
+  if (services !== undefined) attachCallServices(exec, services);
   try {
     const running = (async () => spec.execute(ready.input as never, exec))();
     return success(ready, await Promise.race([running, abandoned(clock, signal, settled.signal)]));

@@ -5,6 +5,7 @@ import type { ShellContext } from '../danger/judge-line.ts';
 import { ledgerOf, ledgerPath, needsBefore, sawAll } from '../danger/ledger.ts';
 import { delimitResult, shapeResult } from '../results/shape.ts';
 import { utf8Length } from '../results/utf8.ts';
+import type { CallServices } from './attached-services.ts';
 import { executeTool } from './execute.ts';
 import type { ReadyCall } from './prepare.ts';
 import type { CallScope } from './scope.ts';
@@ -60,20 +61,33 @@ export async function judgeReady(scope: CallScope, ready: ReadyCall): Promise<Ju
   });
   // A card or a denial shortens what it shows, so secrets are hidden before that.
   const { text } = scope.deps.redactor;
-  return { ...judged, resource: text(judged.resource), reason: text(judged.reason) };
+  return asked({ ...judged, ...scopeOf(scope, ready), resource: text(judged.resource), reason: text(judged.reason) }, ready, text);
 }
 
-async function executeAndShape(scope: CallScope, ready: ReadyCall): Promise<Ending> {
+/** Trust in one build of a third party's code is no trust in another one, or in the model. */
+function scopeOf({ deps }: CallScope, { tool }: ReadyCall): Pick<Judgement, 'scope'> {
+  if (tool.mcp !== undefined || deps.isForeign?.(tool.owner) !== true) return {};
+  return { scope: deps.foreignBuild?.(tool.owner) ?? tool.owner };
+}
+
+/** What a listener wants asked is asked, unless it is denied already. */
+function asked(judged: Judgement, { ask }: ReadyCall, redact: (text: string) => string): Judgement {
+  if (ask === undefined || judged.refused || judged.action === 'deny') return judged;
+  const reason = `${redact(ask.reason)} (${ask.by}); ${judged.reason}`;
+  return { ...judged, action: 'prompt', explicit: false, everyCall: true, askedBy: ask.by, reason };
+}
+
+async function executeAndShape(scope: CallScope, ready: ReadyCall, services?: CallServices): Promise<Ending> {
   const { deps } = scope;
   const startedAt = deps.clock.monotonic();
-  const raw = await executeTool(scope, ready);
+  const raw = await executeTool(scope, ready, services);
   const shaped = shapeResult({
     tool: ready.call.name,
     text: raw.content,
     source: raw.source,
     ...(ready.tool.spec.maxResultChars !== undefined && { maxResultChars: ready.tool.spec.maxResultChars }),
     notice: ready.tool.mcp?.notice,
-    appendix: raw.artifacts,
+    appendix: [...raw.artifacts, ...(ready.notes ?? [])],
     redactor: deps.redactor,
     ids: deps.ids,
   });
@@ -92,9 +106,9 @@ async function executeAndShape(scope: CallScope, ready: ReadyCall): Promise<Endi
 }
 
 /** Executes what was authorised, shapes the result, and books which file the model has now seen whole. */
-export async function performCall(scope: CallScope, ready: ReadyCall): Promise<Ending> {
+export async function performCall(scope: CallScope, ready: ReadyCall, services?: CallServices): Promise<Ending> {
   const path = ledgerPath(ready.call.name, ready.input);
-  if (path === undefined) return executeAndShape(scope, ready);
+  if (path === undefined) return executeAndShape(scope, ready, services);
   const ledger = ledgerOf(scope.deps.fs, scope.sessionId);
   const before = needsBefore(ready.call.name) && (await ledger.holds(path));
   const ending = await executeAndShape(scope, ready);

@@ -11,12 +11,18 @@ export interface ReadyCall {
   readonly input: unknown;
   /** Absent: the tool does not say what it touches. */
   readonly effects: ToolEffects | undefined;
+  /** Set by a pre-execute listener: who wants a person to be asked about it, and why. */
+  readonly ask?: { readonly by: string; readonly reason: string };
+  /** Set by pre-execute listeners: lines that the model gets with the result. */
+  readonly notes?: readonly string[];
 }
 
 /** A call that ends here, with the text that tells the model how to repair it. */
 export interface RefusedCall {
   readonly call: ToolCall;
   readonly refusal: string;
+  /** Absent: `failed`. */
+  readonly outcome?: 'failed' | 'denied';
 }
 
 export type PreparedCall = ReadyCall | RefusedCall;

@@ -3,7 +3,7 @@ import type { AgentDeps, AgentSettings } from './settings.ts';
 
 /** What one call needs to know of whatever it belongs to. The state of a run is one. */
 export interface CallScope {
-  readonly deps: Pick<AgentDeps, 'clock' | 'fs' | 'hash' | 'ids' | 'redactor' | 'shell' | 'isForeign'>;
+  readonly deps: Pick<AgentDeps, 'clock' | 'fs' | 'hash' | 'ids' | 'redactor' | 'shell' | 'isForeign' | 'foreignBuild'>;
   readonly settings: Pick<AgentSettings, 'danger' | 'workspace' | 'toolTimeoutMs' | 'home' | 'tempDirs' | 'reachableHosts'>;
   readonly runId: string;
   /** Whose ledger of read files counts. */

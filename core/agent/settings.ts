@@ -14,6 +14,8 @@ import type { JobDesk } from '../jobs/desk.ts';
 import type { PlanDesk } from '../plan/desk.ts';
 import type { ToolRegistry } from '../plugins/registry.ts';
 import type { Redactor } from '../redact/redactor.ts';
+import type { PluginPrompt } from './plugin-prompt.ts';
+import type { PreExecute } from './pre-execute.ts';
 
 /** The verification pass, chosen by the operator alone. */
 export interface VerifySettings {
@@ -52,6 +54,12 @@ export interface AgentDeps {
   isFirstParty?(owner: string): boolean;
   /** Whether an owner's tools are a third party's: what they declare is shown, and each call is asked about. Absent: nobody's are. */
   isForeign?(owner: string): boolean;
+  /** What of a third party is at work, down to the bytes that were reviewed: a person's trust does not go beyond it. Absent: the owner. */
+  foreignBuild?(owner: string): string | undefined;
+  /** Code that looks at each call before it is judged. Absent: there is none. */
+  readonly preExecute?: PreExecute;
+  /** Text of plugins for the model. Absent: there is none. */
+  readonly pluginPrompt?: PluginPrompt;
   /** Gets every event in order. A listener that throws harms nobody. */
   emit(event: RunEvent): void;
 }

@@ -5,6 +5,7 @@ import { createPlanStage, withoutPlan } from '../plan/plan-stage.ts';
 import { createReconcileStage } from '../recovery/reconcile-stage.ts';
 import { createRecoveryStage } from '../recovery/recovery-stage.ts';
 import { createVerificationStage } from '../verification/verification-stage.ts';
+import { createPluginPromptStage } from './plugin-prompt.ts';
 import type { AgentDeps, AgentSettings } from './settings.ts';
 import type { Stage } from './stage.ts';
 
@@ -14,6 +15,7 @@ export function createStages(deps: AgentDeps, settings: AgentSettings, run: stri
   const verification = settings.verify === undefined ? [] : [createVerificationStage(settings.verify)];
   return [
     plan ?? withoutPlan,
+    createPluginPromptStage(deps, deps.pluginPrompt),
     createRecoveryStage(deps, plan?.position),
     createReconcileStage(deps),
     ...verification,

@@ -112,7 +112,7 @@ export function createToolRunner(deps: ToolRunnerDeps, settings: ToolRunnerSetti
   };
 
   const runPrepared = async (scope: CallScope, prepared: PreparedCall): Promise<RanCall> => {
-    if ('refusal' in prepared) return ran(ownEnding(scope, prepared.call.name, 'failed', prepared.refusal));
+    if ('refusal' in prepared) return ran(ownEnding(scope, prepared.call.name, prepared.outcome ?? 'failed', prepared.refusal));
     const before = [...pending].filter((earlier) => conflicts(earlier.prepared, prepared, scopeSettings.workspace));
     const running = inTurn(scope, prepared, before);
     const entry: Pending = { prepared, ended: running.catch(() => {}) };

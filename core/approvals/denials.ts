@@ -28,7 +28,8 @@ export function deniedWithoutPerson(judgement: Judgement, call: Named): Denial {
   );
 }
 
-function waysOut({ everyCall, needsPerson, class: cls }: Judgement): string {
+function waysOut({ everyCall, needsPerson, askedBy, class: cls }: Judgement): string {
+  if (askedBy) return `${askedBy} wants one to be asked each time`;
   if (everyCall) return 'its server does without a person once the operator sets it to approve: "register"';
   if (needsPerson) return 'the operator can allow it with dangerous.action: "allow"';
   return `the operator can allow it with dangerous.classes.${cls}: "allow" or dangerous.non_interactive: "allow"`;

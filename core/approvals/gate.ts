@@ -51,8 +51,8 @@ export interface GateOptions {
   readonly onAsked?: (request: ApprovalRequest, calls: readonly GateCall[]) => void | Promise<void>;
   /** Told, and waited for, before the answer takes effect. */
   readonly onAnswered?: (request: ApprovalRequest, verdict: ApprovalVerdict, calls: readonly GateCall[]) => void | Promise<void>;
-  /** Classes a person trusts already; grows with each `trust`. Absent: none, and the gate keeps its own. */
-  readonly trusted?: Set<DangerClass>;
+  /** What a person trusts already; grows with each `trust`. Made by a gate and opaque. Absent: nothing, and the gate keeps its own. */
+  readonly trusted?: Set<string>;
   /** What was approved lately, also through other gates. Absent: no approval costs more than the one before it. */
   readonly friction?: Friction;
   /** With it, an approver that misses its own time limit is cut off shortly after. */
@@ -67,13 +67,13 @@ const MAX_BATCH_CHARS = 65_536;
 /** Makes the gate of one session. It remembers which classes a person trusts until the session ends. */
 export function createGate(options: GateOptions): Gate {
   const { approver, policy } = options;
-  const trusted = options.trusted ?? new Set<DangerClass>();
+  const trusted = options.trusted ?? new Set<string>();
   const turns = createTurns();
 
   const needsPerson = (judgement: Judgement): boolean => {
     const classes = promptingClasses(judgement, policy);
     // A judgement that prompts for another reason than its classes is asked about all the same.
-    return judgement.everyCall === true || classes.length === 0 || classes.some((cls) => !trusted.has(cls));
+    return judgement.everyCall === true || classes.length === 0 || classes.some((cls) => !trusted.has(trustKey(cls, judgement)));
   };
 
   /** Shows a card, with the record before and after it. */
@@ -91,7 +91,7 @@ export function createGate(options: GateOptions): Gate {
     if (!needsPerson(judgement)) return { allowed: true };
     const { request, verdict } = await show(person, [{ judgement, call }], signal);
     if (!isYes(verdict, request)) return refusedBy(verdict, judgement, call);
-    if (verdict.decision === 'trust') for (const cls of promptingClasses(judgement, policy)) trusted.add(cls);
+    if (verdict.decision === 'trust') for (const cls of promptingClasses(judgement, policy)) trusted.add(trustKey(cls, judgement));
     return { allowed: true };
   };
 
@@ -157,6 +157,11 @@ function promptingClasses(judgement: Judgement, policy: DangerPolicy): readonly 
   return judgement.classes.filter((cls) => actionOf(cls, policy) === 'prompt');
 }
 
+/** A class, and whose: trust in what the model does is none in what a plugin does. */
+function trustKey(cls: DangerClass, { scope }: Judgement): string {
+  return scope === undefined ? cls : `${cls} of ${scope}`;
+}
+
 function mayBeTrusted(judgement: Judgement, policy: DangerPolicy): boolean {
   const classes = promptingClasses(judgement, policy);
   return judgement.everyCall !== true && classes.length > 0 && classes.every((cls) => !NEVER_TRUSTED.has(cls));
@@ -215,7 +220,8 @@ async function answer(
 function decideAlone(judgement: Judgement, call: GateCall, policy: DangerPolicy): GateDecision {
   if (judgement.action === 'allow' && judgement.explicit) return { allowed: true };
   if (policy.nonInteractive === 'allow' && judgement.everyCall !== true && judgement.needsPerson !== true) return { allowed: true };
-  const harmless = judgement.classes.every((cls) => cls === 'safe');
+  const asksAnyway = judgement.everyCall === true || judgement.needsPerson === true;
+  const harmless = !asksAnyway && judgement.classes.every((cls) => cls === 'safe');
   if (harmless && (judgement.action === 'allow' || policy.nonInteractive === 'read_only')) return { allowed: true };
   return deniedWithoutPerson(judgement, call);
 }

@@ -30,6 +30,10 @@ export interface Judgement {
   readonly needsPerson?: boolean;
   /** A person is asked about this very call, whatever they trust and whatever the rule is where nobody can be asked. */
   readonly everyCall?: boolean;
+  /** Who wants a person to be asked about this very call, for messages. */
+  readonly askedBy?: string;
+  /** Whose own trust counts: what a person trusts elsewhere does not cover this, and the other way round. Absent: everybody's. */
+  readonly scope?: string;
   readonly summary: ArgsSummary;
 }
 
