@@ -1,5 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 
+type NodeCron = typeof import('node-cron');
+
 /** What happens by itself while a scheduler runs. None of it rejects. */
 export interface Beats {
   /** Looks at every job: each minute, and at once after the process or the machine slept. */
@@ -19,8 +21,8 @@ const OVERDUE_MS = 70_000;
  * Lets node-cron drive the ticks of the minute and the hour, in UTC, where none of its rules about civil time matters, and
  * watches the clock beside it: node-cron passes over what it slept through. Returns what ends both.
  */
-export async function startTicker(beats: Beats, clock: Clock): Promise<() => void> {
-  const { schedule } = await import('node-cron');
+export async function startTicker(beats: Beats, clock: Clock, cron?: Pick<NodeCron, 'schedule'>): Promise<() => void> {
+  const { schedule } = cron ?? (await import('node-cron'));
   let ticked = clock.now();
   let stopWatch = (): void => {};
 

@@ -281,6 +281,56 @@ describe('tokens of a day', () => {
   });
 });
 
+describe('trouble with the store', () => {
+  it('of one job keeps no other from its time', async () => {
+    const engine = await place.engine();
+    await engine.parts.jobs.put(job('jb-00000001', { name: 'a' }), NOON);
+    await engine.parts.jobs.put(job('jb-00000002', { name: 'b' }), NOON);
+    const advance = engine.parts.fires.advance.bind(engine.parts.fires);
+    Object.assign(engine.parts.fires, {
+      advance: (...given: Parameters<typeof advance>) =>
+        given[0].jobId === 'jb-00000001' ? Promise.reject(new Error('this row is damaged')) : advance(...given),
+    });
+    await engine.start();
+    await later(engine, HOUR);
+    expect(place.began).toEqual(['b 2026-03-10T13:00']);
+    expect(place.logged).toContain('error: job a could not be looked at: this row is damaged');
+  });
+
+  it('that passes costs no result: the end of a run is stored again', async () => {
+    const engine = await place.engine();
+    await engine.parts.jobs.put(job('jb-00000001'), NOON);
+    const finish = engine.parts.fires.finish.bind(engine.parts.fires);
+    let failures = 2;
+    Object.assign(engine.parts.fires, {
+      finish: (...given: Parameters<typeof finish>) => (failures-- > 0 ? Promise.reject(new Error('the disk is full')) : finish(...given)),
+    });
+    await engine.start();
+    await later(engine, HOUR);
+    await clock.advance(10_000);
+    await settle();
+    expect(await history(engine.parts)).toEqual(['03-10T13:00 ran']);
+  });
+});
+
+describe('the lease', () => {
+  it('is kept by beats between ticks, and one that was taken ends them', async () => {
+    const first = await place.engine();
+    const second = await place.engine(OTHER);
+    await first.start();
+    for (let beat = 0; beat < 10; beat += 1) {
+      await clock.advance(15_000);
+      await first.beat();
+    }
+    expect(await second.start()).toMatchObject({ pid: process.pid });
+    await clock.advance(61_000);
+    expect(await second.start()).toBeUndefined();
+    expect([first.leading, second.leading]).toEqual([true, true]);
+    await first.beat();
+    expect([first.leading, second.leading]).toEqual([false, true]);
+  });
+});
+
 describe('the end of the scheduler', () => {
   it('waits for what runs, then cuts it off, and lets the next one in', async () => {
     const long = longRuns();

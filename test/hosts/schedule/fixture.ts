@@ -6,6 +6,8 @@ import { openFires } from '../../../adapters/store/schedule/fires.ts';
 import { openJobs } from '../../../adapters/store/schedule/jobs.ts';
 import { openSchedulerLeases } from '../../../adapters/store/schedule/leases.ts';
 import { openOutbox } from '../../../adapters/store/schedule/outbox.ts';
+import { schedulesOf } from '../../../hosts/config/schedules.ts';
+import type { SchedulesConfig } from '../../../hosts/config/types.ts';
 import { createEngine, type Engine, type EngineSettings, type JobRun } from '../../../hosts/schedule/engine.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { FireEnd } from '../../../ports/schedule.ts';
@@ -75,4 +77,9 @@ export function enginePlace(clock: Clock): EnginePlace {
       place.remove();
     },
   };
+}
+
+/** `schedules.*` with every default. */
+export function schedulesConfig(changes: Partial<SchedulesConfig>): SchedulesConfig {
+  return { ...schedulesOf(new Map()), ...changes };
 }
