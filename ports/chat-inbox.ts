@@ -50,9 +50,10 @@ export const INBOX_LIMITS = {
  * - `record` skips a message that is older than `oldest` and tells it; `claim` never gives it.
  * - `claim` gives the oldest update that waits, to one process at a time; undefined when there is none.
  * - An update that was claimed and not begun waits again when its process died.
- * - An update that was begun comes back once when its process died, as `interrupted`, and never as a new one.
+ * - An update that was begun comes back when its process died, as `interrupted`, and never as a new one.
  * - `finish` ends an update for good; `begin` and `finish` of a claim that is not this process's any more reject with `inbox_claim_lost`.
- * - At most 10,000 ended updates are kept; one that waits is never pruned.
+ * - Ended updates are forgotten when 10,000 newer ones are there; one that waits is never pruned.
+ * - `stand` counts what waits and what is being handled.
  */
 export interface ChatInbox {
   record(updates: readonly ChatUpdate[], rules: InboxRules): Promise<InboxRecord>;

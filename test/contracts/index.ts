@@ -11,6 +11,12 @@ export type { ArtifactReaderHarness, ArtifactReaderPlace } from './artifact-read
 export { artifactReaderSuite } from './artifact-reader.suite.ts';
 export type { AuditPlace, AuditStoreHarness } from './audit-store.suite.ts';
 export { auditStoreSuite } from './audit-store.suite.ts';
+export { chatFeedSuite } from './chat-feed.suite.ts';
+export { chatFilesSuite } from './chat-files.suite.ts';
+export type { ChatInboxHarness, InboxPlace } from './chat-inbox.suite.ts';
+export { chatInboxSuite } from './chat-inbox.suite.ts';
+export { chatMessagesSuite } from './chat-messages.suite.ts';
+export type { ChatHarness, ChatSeat, ShownMessage } from './chat-seat.ts';
 export type { ClarifierHarness, ClarifierSeat } from './clarifier.suite.ts';
 export { clarifierSuite } from './clarifier.suite.ts';
 export type { ClockHarness } from './clock.suite.ts';

@@ -3,7 +3,8 @@ import { openTelegram } from '../../../adapters/telegram/index.ts';
 import type { ChatBot } from '../../../ports/chat.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { CancelledError } from '../../../ports/errors.ts';
-import { startTelegramServer, type TelegramServer } from '../../fakes/telegram/server.ts';
+import type { ChatHarness, ShownMessage } from '../../contracts/chat-seat.ts';
+import { badGateway, type Params, startTelegramServer, type TelegramServer, tooManyRequests } from '../../fakes/telegram/server.ts';
 
 /** Waits no longer than a turn of the event loop, and remembers how long it was to be. */
 export function hastyClock(): Clock & { readonly slept: number[] } {
@@ -50,3 +51,48 @@ export async function telegramSeat(
     },
   };
 }
+
+/** The contract's seat over the real adapter and the server. */
+export const telegramHarness: ChatHarness = {
+  async seat() {
+    const { server, bot, close } = await telegramSeat();
+    let queries = 0;
+    return {
+      bot,
+      botId: server.bot.id,
+      token: server.token,
+      say: (chatId, text, thread) =>
+        void server.say({ chatId, text, ...(thread !== undefined && { topicId: thread.id, isTopic: thread.isTopic }) }),
+      strange: () => void server.push({ poll_answer: { poll_id: '1' } }),
+      press(chatId, messageId, data) {
+        queries += 1;
+        server.press({ chatId, messageId, data, from: { id: 5 }, id: `query-${queries}` });
+        return `query-${queries}`;
+      },
+      setRival: server.setRival,
+      revoke: () => server.setRevoked(true),
+      closeTopic: server.closeTopic,
+      fail(times, fault) {
+        const of = fault === 'service' ? badGateway : fault === 'network' ? ({ kind: 'drop' } as const) : tooManyRequests(fault.retryAfter);
+        server.fail('*', ...Array.from({ length: times }, () => of));
+      },
+      shown: (chatId) =>
+        server.messages(chatId).map(({ id, text, entities, keyboard, topicId, file }) => ({
+          id,
+          text,
+          entities: entities as ShownMessage['entities'],
+          buttons: ((keyboard?.inline_keyboard ?? []) as Params[][]).map((row) =>
+            row.map((each) => String(each.callback_data ?? each.url)),
+          ),
+          ...(topicId !== undefined && { topicId }),
+          ...(file !== undefined && { file }),
+        })),
+      answered: () =>
+        server
+          .callsOf('answerCallbackQuery')
+          .map(({ params }) => ({ id: String(params.callback_query_id), ...(params.text !== undefined && { text: String(params.text) }) })),
+      addFile: (bytes, { tellsSize }) => server.addFile(bytes, { hideSize: !tellsSize }),
+      close,
+    };
+  },
+};
