@@ -308,7 +308,7 @@ export class HostRefusal extends OdekError {
 export type ExtensionHostErrorCode =
   /** No Node that is new enough; the message names what was tried. */
   | 'extension_runtime_missing'
-  /** The message has bwrap's own words, `limit` the fix. */
+  /** The message has bwrap's own words and the fix. */
   | 'extension_sandbox_unavailable'
   /** The process did not get ready: it exited, took too long, or something forbidden succeeded in it. */
   | 'extension_start_failed'
