@@ -4,7 +4,8 @@ import { ConfigError } from '../../ports/errors.ts';
 
 /** What `GET /health` answers: 200 with `ok`, else 503. Field names are those of the wire. */
 export interface Health {
-  readonly status: 'starting' | 'ok' | 'draining';
+  /** `conflict`: another process has what this one needs. */
+  readonly status: 'starting' | 'ok' | 'draining' | 'conflict';
   readonly uptime_seconds?: number;
   readonly running?: number;
 }
@@ -28,8 +29,8 @@ function placeOf(address: string): { readonly host: string; readonly port: numbe
   return { host: address.slice(0, at).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(at + 1)) };
 }
 
-/** Answers `GET /health` at `host:port`, and nothing else. Rejects with `ConfigError` `health_unavailable`. */
-export async function serveHealth(address: string, look: () => Health): Promise<HealthEndpoint> {
+/** Answers `GET /health` at `host:port`, and nothing else. Rejects with `ConfigError` `health_unavailable`, which names `key`. */
+export async function serveHealth(address: string, look: () => Health, key = 'schedules.health_addr'): Promise<HealthEndpoint> {
   const { host, port } = placeOf(address);
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: TIMEOUT_MS, keepAliveTimeout: 1 }, (request, response) => {
     const isHealth = request.method === 'GET' && request.url?.split('?')[0] === '/health';
@@ -43,7 +44,7 @@ export async function serveHealth(address: string, look: () => Health): Promise<
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: Error): void =>
       reject(
-        new ConfigError('health_unavailable', `schedules.health_addr ${address} cannot be listened at: ${cause.message}`, {
+        new ConfigError('health_unavailable', `${key} ${address} cannot be listened at: ${cause.message}`, {
           value: address,
           cause,
         }),
