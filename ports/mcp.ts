@@ -133,6 +133,7 @@ export type McpErrorCode =
   | 'mcp_server_exited'
   | 'mcp_session_lost'
   | 'mcp_unauthorized'
+  | 'mcp_login_failed'
   | 'mcp_http_failed'
   | 'mcp_request_refused'
   | 'mcp_not_connected';

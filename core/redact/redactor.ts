@@ -1,5 +1,5 @@
 import { createKnownValueSearch } from './known-values.ts';
-import { needlesOf } from './needles.ts';
+import { type Needle, needlesOf } from './needles.ts';
 import { isSecretName, isSecretValue, REDACTED, redactPrivateKeys, redactRuns, redactUrlPasswords } from './patterns.ts';
 
 export { REDACTED } from './patterns.ts';
@@ -23,7 +23,11 @@ export interface Redactor {
    * a character outside ASCII, be it whole or only begun.
    */
   cut(text: string, at: number): number;
+  /** Hides these from now on too, such as tokens that were got meanwhile. The last 200 are kept. */
+  learn(secrets: readonly string[]): void;
 }
+
+const MAX_LEARNED = 200;
 
 /** The end of the string literal that starts at `start`, in text known to be JSON. */
 function stringEnd(raw: string, start: number): number {
@@ -104,8 +108,10 @@ function startAround(text: string, at: number, needle: string): number {
  * URLs and named values. Known values under 8 characters are ignored.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const needles = needlesOf(secrets);
-  const search = createKnownValueSearch(needles);
+  let needles = needlesOf(secrets);
+  let search = createKnownValueSearch(needles);
+  let spaced = spacedOf(needles);
+  let learned: readonly string[] = [];
 
   function hideKnown(text: string): string {
     const ranges = search(text);
@@ -125,11 +131,24 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     return redactRuns(redactUrlPasswords(redactPrivateKeys(known)));
   }
 
-  const spaced = needles.flatMap(({ text }) => (/[^\x21-\x7e]/.test(text) ? [text] : []));
   const cut = (text: string, at: number): number => {
     const earlier = spaced.reduce((least, needle) => Math.min(least, startAround(text, at, needle)), at);
     return earlier === at ? at : cut(text, earlier);
   };
 
-  return { text: redactText, json: (raw) => redactJson(raw, redactText), cut };
+  const learn = (more: readonly string[]): void => {
+    const fresh = more.filter((each) => !learned.includes(each) && !secrets.includes(each));
+    if (fresh.length === 0) return;
+    learned = [...learned, ...fresh].slice(-MAX_LEARNED);
+    needles = needlesOf([...secrets, ...learned]);
+    search = createKnownValueSearch(needles);
+    spaced = spacedOf(needles);
+  };
+
+  return { text: redactText, json: (raw) => redactJson(raw, redactText), cut, learn };
+}
+
+/** Those that a cut may go through. */
+function spacedOf(needles: readonly Needle[]): readonly string[] {
+  return needles.flatMap(({ text }) => (/[^\x21-\x7e]/.test(text) ? [text] : []));
 }

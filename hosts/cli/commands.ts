@@ -259,12 +259,12 @@ export const COMMANDS = {
   mcp: {
     summary: 'Serve the tools of odek to another agent as an MCP server, or look after the MCP servers that odek uses.',
     usage:
-      'mcp [--http [--port <n>] [--host <address>]] | mcp list | mcp approve [server] | mcp revoke <server> [tool] | mcp probe <server>',
+      'mcp [--http [--port <n>] [--host <address>]] | mcp list | mcp approve [server] | mcp revoke <server> [tool] | mcp probe <server> | mcp login <server> | mcp logout <server>',
     positionals: [
       {
         name: 'action',
-        summary: 'list, approve, revoke or probe. Without one, odek is the server.',
-        choices: ['list', 'approve', 'revoke', 'probe'],
+        summary: 'list, approve, revoke, probe, login or logout. Without one, odek is the server.',
+        choices: ['list', 'approve', 'revoke', 'probe', 'login', 'logout'],
       },
       { name: 'argument', summary: 'A configured server; behind revoke also one of its tools.', many: true },
     ],

@@ -1,3 +1,4 @@
+import { keptOAuthSecrets } from '../mcp-client/oauth-secrets.ts';
 import type { Entry } from './layer.ts';
 import { type McpServerEntry, type McpServersInput, resolveMcpServers } from './mcp-servers.ts';
 import { isServer, type Merged, SERVERS } from './merge.ts';
@@ -7,7 +8,8 @@ import type { ConfigValue, StatePaths } from './types.ts';
 export interface ServerLayers extends Pick<McpServersInput, 'lookup' | 'secret' | 'warn'> {
   readonly operator: readonly Entry[];
   readonly project: readonly Entry[];
-  readonly state: Pick<StatePaths, 'configFile' | 'projectFile'>;
+  /** Without `home` no login is kept anywhere. */
+  readonly state: Pick<StatePaths, 'configFile' | 'projectFile'> & Partial<Pick<StatePaths, 'home'>>;
 }
 
 /** Puts the servers that count in place of what the files say, each whole from one of them. */
@@ -23,6 +25,10 @@ export function applyServers({ values, sources }: Merged, { operator, project, s
     projectFile: state.projectFile,
     ...reading,
   });
+  const { home } = state;
+  if (home !== undefined && Object.values(servers).some(({ url, token_env }) => url !== undefined && token_env === undefined)) {
+    for (const kept of keptOAuthSecrets(home)) reading.secret(kept);
+  }
   for (const [name, server] of Object.entries(servers)) {
     values.set(`${SERVERS}${name}`, server as unknown as ConfigValue);
     sources.set(`${SERVERS}${name}`, server.origin === 'operator' ? 'global' : 'project');

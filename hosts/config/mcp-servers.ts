@@ -32,7 +32,7 @@ const DEFAULT_RESULT_CHARS = 200_000;
 /** A shorter text would be masked in half of what is shown. */
 const SHORTEST_SECRET = 4;
 /** Decided by the operator alone. */
-const OPERATOR_FIELDS = ['auto_approve', 'approve'] as const;
+const OPERATOR_FIELDS = ['auto_approve', 'approve', 'oauth_client_id', 'oauth_secret_env', 'oauth_scopes', 'oauth_port'] as const;
 /** What other programs write into such a block and odek does not act on, with what to do instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   headers: 'a bearer token goes into token_env; nothing else is sent',
@@ -115,7 +115,8 @@ function parseEntry(raw: Readonly<Record<string, unknown>>, place: Place): Parse
   }
   const { env, stripped } = url === undefined ? checkedEnv(given.env, place) : { env: {}, stripped: [] };
   const tokenEnv = url === undefined ? undefined : field<string>('token_env');
-  const token = tokenEnv === undefined ? undefined : tokenOf(tokenEnv, place);
+  const token = tokenEnv === undefined ? undefined : tokenOf('token_env', tokenEnv, place);
+  const oauth = url === undefined ? undefined : oauthOf(field, place);
   return {
     kind: 'server',
     server: {
@@ -127,6 +128,7 @@ function parseEntry(raw: Readonly<Record<string, unknown>>, place: Place): Parse
       ...(url !== undefined && { url }),
       ...(tokenEnv !== undefined && { token_env: tokenEnv }),
       ...(token !== undefined && { token }),
+      ...(oauth !== undefined && { oauth }),
       protocol: field<McpProtocolChoice>('protocol') ?? (url === undefined ? '2025-03-26' : 'auto'),
       timeout_seconds: field<number>('timeout_seconds') ?? 30,
       max_response_bytes: field<number>('max_response_bytes') ?? 10_485_760,
@@ -178,14 +180,30 @@ function resultChars(configured: number | undefined, { name, file, warn }: Place
   return chars;
 }
 
-function tokenOf(variable: string, { name, file, lookup, secret, warn }: Place): string | undefined {
+function tokenOf(key: string, variable: string, { name, file, lookup, secret, warn }: Place): string | undefined {
   const token = lookup(variable)?.trim();
   if (token === undefined || token === '') {
-    warn(`${file}: mcp_servers.${name}.token_env names ${variable}, which is not set; the server gets no token`);
+    warn(`${file}: mcp_servers.${name}.${key} names ${variable}, which is not set; the server gets no token`);
     return undefined;
   }
   secret(token);
   return token;
+}
+
+/** What a login at this server has to know beforehand; undefined for nothing. */
+function oauthOf(field: <T extends ConfigValue>(key: string) => T | undefined, place: Place): McpServerConfig['oauth'] {
+  const clientId = field<string>('oauth_client_id');
+  const variable = field<string>('oauth_secret_env');
+  const secret = variable === undefined ? undefined : tokenOf('oauth_secret_env', variable, place);
+  const scopes = field<readonly string[]>('oauth_scopes');
+  const port = field<number>('oauth_port');
+  if (clientId === undefined && secret === undefined && scopes === undefined && port === undefined) return undefined;
+  return {
+    ...(clientId !== undefined && { client_id: clientId }),
+    ...(secret !== undefined && { client_secret: secret }),
+    ...(scopes !== undefined && { scopes }),
+    ...(port !== undefined && { port }),
+  };
 }
 
 function checkedEnv(

@@ -162,6 +162,13 @@ export interface McpServerConfig {
   readonly token_env?: string;
   /** The value of that variable. Never printed. */
   readonly token?: string;
+  /** What a login at it has to know beforehand. The secret is never printed. */
+  readonly oauth?: {
+    readonly client_id?: string;
+    readonly client_secret?: string;
+    readonly scopes?: readonly string[];
+    readonly port?: number;
+  };
   readonly protocol: McpProtocolChoice;
   readonly timeout_seconds: number;
   readonly max_response_bytes: number;

@@ -1,6 +1,7 @@
 import { parseToolApproval } from '../../../core/mcp/approval.ts';
 import type { McpServer } from '../../../ports/mcp.ts';
 import { EXIT } from '../exit-codes.ts';
+import { loginText } from './login.ts';
 import type { McpWork } from './work.ts';
 
 interface ServerRow {
@@ -11,6 +12,8 @@ interface ServerRow {
   readonly approved_tools: readonly string[];
   readonly auto_approve: boolean;
   readonly approve: string;
+  /** What is known of a login at it; empty for none. */
+  readonly login: string;
   readonly target: string;
 }
 
@@ -33,6 +36,7 @@ async function rowOf(server: McpServer, work: McpWork): Promise<ServerRow> {
     approved_tools: [...new Set(own.map(({ tool }) => tool))].sort(),
     auto_approve: server.autoApprove,
     approve: server.approve,
+    login: await loginText(work, server),
     target: work.target(server),
   };
 }
@@ -44,9 +48,10 @@ function table(rows: readonly ServerRow[]): readonly string[] {
     row.start,
     row.auto_approve ? 'all' : String(row.approved_tools.length),
     row.approve,
+    row.login === '' ? '-' : row.login,
     row.target,
   ]);
-  const all = [['server', 'from', 'start', 'approved tools', 'asks at', 'target'], ...cells];
+  const all = [['server', 'from', 'start', 'approved tools', 'asks at', 'login', 'target'], ...cells];
   const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
   return all.map((row) =>
     row

@@ -4,6 +4,7 @@ import { notApproved } from '../../mcp-client/approvals.ts';
 import { messageOf } from '../../mcp-client/connect-all.ts';
 import { strippedNote } from '../../mcp-client/servers.ts';
 import { EXIT } from '../exit-codes.ts';
+import { loginText } from './login.ts';
 import type { McpWork } from './work.ts';
 
 interface ProbedTool {
@@ -26,7 +27,7 @@ export async function probeServer(work: McpWork, name: string): Promise<number> 
     const list = await connection.listTools(signal);
     const listMs = Math.round(clock.monotonic() - before);
     const { tools, fault, warnings } = await probedTools(work, server, list);
-    const facts = factsOf(work, connection, listMs);
+    const facts = { ...factsOf(work, connection, listMs), login: await loginText(work, server) };
     const notes = [...list.warnings, ...warnings, ...(fault === undefined ? [] : [`it would end a start: ${fault}`])];
     if (work.json) work.out(JSON.stringify({ ...facts, tools, notes }, null, 2));
     else show(work, facts, tools, notes);
@@ -93,13 +94,19 @@ function factsOf(work: McpWork, { server, report }: McpConnection, listMs: numbe
   };
 }
 
-function show(work: McpWork, facts: ReturnType<typeof factsOf>, tools: readonly ProbedTool[], notes: readonly string[]): void {
+function show(
+  work: McpWork,
+  facts: ReturnType<typeof factsOf> & { readonly login: string },
+  tools: readonly ProbedTool[],
+  notes: readonly string[],
+): void {
   const { out } = work;
   out(`server    ${facts.server} (${facts.from})`);
   out(`target    ${facts.target}`);
   out(`is        ${facts.calls_itself}`);
   out(`protocol  ${facts.protocol} (asked for ${facts.offered})`);
   out(`time      connected in ${facts.connect_ms} ms, listed in ${facts.list_ms} ms`);
+  if (facts.login !== '') out(`login     ${facts.login}`);
   if (facts.noise_lines > 0) out(`noise     ${facts.noise_lines} lines on standard output are no messages`);
   const stripped = strippedNote(facts.server, facts);
   if (stripped !== undefined) out(`env       ${stripped}`);

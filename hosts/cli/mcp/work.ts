@@ -1,5 +1,6 @@
 import { createSystemClock } from '../../../adapters/clock/system.ts';
 import { createSha256 } from '../../../adapters/hash/sha256.ts';
+import type { LoginRequest, McpOAuth } from '../../../adapters/mcp/oauth/index.ts';
 import { createFileApprovals } from '../../../adapters/mcp-approvals/files.ts';
 import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
 import { type CheckedDefinitions, checkDefinitions } from '../../../core/mcp/definition.ts';
@@ -40,6 +41,8 @@ export interface McpWork {
   approvals(options: { readonly open: boolean }): McpApprovals;
   /** What serves to connect; made when it is first asked for. */
   connector(): Promise<OpenConnector>;
+  /** Logins at servers; `show` is what lets one begin. */
+  oauth(show?: (request: LoginRequest) => Promise<void>): Promise<McpOAuth>;
   /** The checks of a start over one listing, of the tools that the operator wants. Throws for a name that would end a start. */
   checked(server: McpServer, list: McpToolList): Promise<CheckedDefinitions & { readonly unwanted: readonly string[] }>;
   close(): Promise<void>;
@@ -56,6 +59,7 @@ export async function openMcpWork(context: CommandContext, config: ResolvedConfi
   const servers = mcpServersOf(config, project);
   const store = createFileApprovals({ folder: config.state.home, warn });
   let connector: Promise<OpenConnector> | undefined;
+  const closings: (() => Promise<void>)[] = [];
   return {
     ...{ config, servers, project, store, consent, clock, signal, warn },
     json: context.args.flags.json === true,
@@ -76,9 +80,18 @@ export async function openMcpWork(context: CommandContext, config: ResolvedConfi
     },
     connector() {
       connector ??= import('../../mcp-client/connector.ts').then(({ openConnector }) =>
-        openConnector({ config, env: context.env }, redactor, warn),
+        openConnector({ config, env: context.env, workspace: project }, redactor, warn),
       );
       return connector;
+    },
+    async oauth(show) {
+      const [{ openGuardedClients }, { openMcpOAuth }] = await Promise.all([
+        import('../../mcp-client/connector.ts'),
+        import('../../mcp-client/oauth.ts'),
+      ]);
+      const clients = openGuardedClients({ config, env: context.env });
+      closings.push(clients.close);
+      return openMcpOAuth({ config, workspace: project, http: clients.to, redactor, ...(show && { show }) });
     },
     async checked(server, { tools }) {
       const all = tools.map(({ name }) => name);
@@ -92,6 +105,9 @@ export async function openMcpWork(context: CommandContext, config: ResolvedConfi
       );
       return { ...result, unwanted: all.filter((_, at) => !wanted[at]) };
     },
-    close: async () => (await connector)?.close(),
+    async close() {
+      await (await connector)?.close();
+      await Promise.all(closings.map((close) => close()));
+    },
   };
 }

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { CancelledError } from '../../../ports/errors.ts';
+import { McpError, type McpHttpServer } from '../../../ports/mcp.ts';
+import type { McpAuthorization, McpChallenge } from '../http-dial.ts';
+import type { McpOAuthOptions } from './options.ts';
+import { createOAuthRecords, type OAuthRecord } from './records.ts';
+import { allScopes, challengedScope, missingScopes } from './scopes.ts';
+
+export type { LoginRequest } from './options.ts';
+export { OAUTH_FILE } from './records.ts';
+
+/** A login as it can be shown. */
+export interface LoginState {
+  /** Milliseconds since the epoch; absent where the server did not say. */
+  readonly until?: number;
+  /** It goes on by itself. */
+  readonly renewable: boolean;
+  readonly scope?: string;
+  readonly issuer: string;
+}
+
+/**
+ * Logins at servers behind HTTP: authorization code with PKCE over a loopback redirect, and what follows. Tokens are
+ * kept in {@link OAUTH_FILE}, for one server at one address, a project's in its folder alone.
+ */
+export interface McpOAuth {
+  /**
+   * Credentials for the server's requests: tokens are renewed before they end and when they are refused, once for all
+   * processes. Where a person is needed and none can be shown anything, requests fail with `mcp_unauthorized`.
+   */
+  authorization(server: McpHttpServer): McpAuthorization;
+  /** Lets a person log in. Rejects with `McpError` `mcp_login_failed`, or with `CancelledError` when `signal` fires. */
+  login(server: McpHttpServer, signal: AbortSignal): Promise<LoginState>;
+  /** Forgets the login and tells the authorization server. */
+  logout(server: McpHttpServer, signal: AbortSignal): Promise<{ readonly had: boolean; readonly revoked: boolean }>;
+  state(server: McpHttpServer): Promise<LoginState | undefined>;
+}
+
+/** A token that ends sooner is renewed before it is used. */
+const SKEW_MS = 60_000;
+
+export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
+  const records = createOAuthRecords(options.folder);
+
+  const keyOf = ({ origin, name, url }: McpHttpServer): string =>
+    createHash('sha256')
+      .update(JSON.stringify([origin, origin === 'project' ? options.place : '', name, url]))
+      .digest('hex');
+
+  const load = async (server: McpHttpServer): Promise<OAuthRecord | undefined> => {
+    try {
+      const record = await records.get(keyOf(server));
+      if (record !== undefined) {
+        options.learn([record.tokens?.access, record.tokens?.refresh, record.client?.client_secret].filter((each) => each !== undefined));
+      }
+      return record;
+    } catch (error) {
+      throw unusable(server, error);
+    }
+  };
+
+  const logIn = async (server: McpHttpServer, wwwAuthenticate: string | undefined, signal: AbortSignal): Promise<OAuthRecord> => {
+    const { show } = options;
+    if (show === undefined) throw loginNeeded(server);
+    const { logIn: begin } = await import('./login.ts');
+    return begin({ server, key: keyOf(server), records, http: options.http(server), options, show, wwwAuthenticate }, signal);
+  };
+
+  return {
+    authorization: (server) => authorizationOf(server),
+    async login(server, signal) {
+      return stateOf(await logIn(server, undefined, signal));
+    },
+    async logout(server, signal) {
+      const record = await records.remove(keyOf(server)).catch((error: unknown) => {
+        throw unusable(server, error);
+      });
+      if (record?.tokens === undefined) return { had: record !== undefined, revoked: false };
+      const { revokeTokens } = await import('./renewal.ts');
+      return { had: true, revoked: await revokeTokens(record, options.http(server), signal) };
+    },
+    async state(server) {
+      const record = await load(server);
+      return record?.tokens === undefined ? undefined : stateOf(record);
+    },
+  };
+
+  function authorizationOf(server: McpHttpServer): McpAuthorization {
+    const key = keyOf(server);
+    let loaded: Promise<OAuthRecord | undefined> | undefined;
+    /** The token whose renewal failed: it is used as it is until the server refuses it. */
+    let given: string | undefined;
+
+    const reload = (): Promise<OAuthRecord | undefined> => {
+      loaded = load(server);
+      return loaded;
+    };
+    const renewed = async (used: string, signal: AbortSignal): Promise<OAuthRecord | undefined> => {
+      const { renewTokens } = await import('./renewal.ts');
+      const { now, learn } = options;
+      const record = await renewTokens({ server, key, records, http: options.http(server), now, learn }, used, signal);
+      loaded = Promise.resolve(record);
+      return record;
+    };
+
+    const token = async (signal: AbortSignal): Promise<string | undefined> => {
+      const tokens = (await (loaded ?? reload()))?.tokens;
+      const isEnding = tokens?.expiresAt !== undefined && tokens.expiresAt - options.now() < SKEW_MS;
+      if (tokens?.refresh === undefined || !isEnding || given === tokens.access) return tokens?.access;
+      try {
+        return (await renewed(tokens.access, signal))?.tokens?.access;
+      } catch (error) {
+        if (error instanceof CancelledError) throw error;
+        given = tokens.access;
+        return tokens.access;
+      }
+    };
+
+    /** More scopes than the login has: only a new login gets them. */
+    const stepUp = async (record: OAuthRecord | undefined, challenge: McpChallenge, signal: AbortSignal): Promise<boolean> => {
+      const wanted = challengedScope(challenge.wwwAuthenticate);
+      const missing = missingScopes(wanted, record?.tokens?.scope);
+      // It has been granted them already, or does not say what it wants: another login would change nothing.
+      if (record === undefined || missing.length === 0) return false;
+      const next = { ...record, wanted: allScopes(record.wanted, record.tokens?.scope, wanted) ?? '' };
+      await records.put(next);
+      if (options.show === undefined) throw loginNeeded(server, missing);
+      loaded = Promise.resolve(await logIn(server, challenge.wwwAuthenticate, signal));
+      return true;
+    };
+
+    return {
+      token,
+      async renew(challenge, signal) {
+        const before = (await (loaded ?? Promise.resolve(undefined)))?.tokens?.access;
+        const record = await reload();
+        const held = record?.tokens;
+        if (held !== undefined && held.access !== before) return true;
+        if (challenge.status === 403) return stepUp(record, challenge, signal);
+        if (held?.refresh !== undefined && (await renewed(held.access, signal))?.tokens !== undefined) return true;
+        loaded = Promise.resolve(await logIn(server, challenge.wwwAuthenticate, signal));
+        return true;
+      },
+    };
+  }
+}
+
+function stateOf({ tokens, authority }: OAuthRecord): LoginState {
+  return {
+    ...(tokens?.expiresAt !== undefined && { until: tokens.expiresAt }),
+    renewable: tokens?.refresh !== undefined,
+    ...(tokens?.scope !== undefined && { scope: tokens.scope }),
+    issuer: authority?.issuer ?? '',
+  };
+}
+
+function loginNeeded({ name }: McpHttpServer, scopes: readonly string[] = []): McpError {
+  const shown = scopes.filter((each) => /^[\x21-\x7e]{1,100}$/.test(each)).slice(0, 10);
+  const why = scopes.length === 0 ? 'wants a login' : `wants a login with more rights (${shown.join(' ')})`;
+  return new McpError('mcp_unauthorized', `the MCP server ${name} ${why}: run odek mcp login ${name} at a terminal`, {
+    server: name,
+    ...(shown.length > 0 && { value: shown }),
+  });
+}
+
+function unusable({ name }: McpHttpServer, error: unknown): McpError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new McpError('mcp_login_failed', `the login of the MCP server ${name} cannot be used: ${why}`, { server: name });
+}
