@@ -7,6 +7,7 @@ export const HOST_SERVICES = ['files', 'commands', 'model', 'network', 'settings
 /** Modules of node that the code of a bundle may import. Files and folders stay within what the process of the host sees. */
 export const PLUGIN_BUILTINS = [
   'assert',
+  'assert/strict',
   'async_hooks',
   'buffer',
   'crypto',
@@ -14,7 +15,6 @@ export const PLUGIN_BUILTINS = [
   'fs',
   'fs/promises',
   'path',
-  'path/posix',
   'perf_hooks',
   'querystring',
   'stream',
@@ -103,7 +103,7 @@ export interface ActiveBundle {
   readonly dataDir: string;
   /** Absolute folders; each holds skills at `<folder>/<skill>/SKILL.md`. */
   readonly skillRoots: readonly string[];
-  /** Named as the bundle names them; their folders and variables are already filled in. */
+  /** Named `<plugin>-<server>`; their folders and variables are already filled in. */
   readonly mcpServers: readonly McpServer[];
   readonly trustedBy: BundleActor;
   readonly enabledBy: BundleActor;

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BundleError } from '../../ports/bundle.ts';
 import { withStateLock } from './lock.ts';
@@ -16,7 +16,7 @@ export interface BundleState {
    */
   change<Result>(next: (held: StateRecords) => { readonly records: StateRecords; readonly result: Result }): Promise<Result>;
   /** A text that is another one after each change, by whichever process; costs one look at the file. */
-  revision(): Promise<string>;
+  stamp(): string;
 }
 
 export interface StateOptions {
@@ -59,8 +59,8 @@ export function createBundleState({ file, warn, waitMs = WAIT_MS }: StateOptions
         throw new BundleError('plugin_state_unwritable', `${file} cannot be written: ${why}`, { value: file, cause });
       }
     },
-    async revision() {
-      const found = await stat(file, { bigint: true }).catch(() => undefined);
+    stamp() {
+      const found = statSync(file, { bigint: true, throwIfNoEntry: false });
       return found === undefined ? '' : `${found.ino}.${found.mtimeNs}.${found.size}`;
     },
   };
