@@ -2,10 +2,11 @@ import type { DangerClass } from '../../ports/approval.ts';
 import type { FileSystem } from '../../ports/file-system.ts';
 import type { Check } from './findings.ts';
 import type { ReadLedger } from './ledger.ts';
-import { absolute, isWithin, type Place } from './place.ts';
+import { matchesPattern } from './pattern.ts';
+import { absolute, folderOf, isWithin, nameOf, type Place } from './place.ts';
 import { armedBecause } from './repository.ts';
 import { scanned } from './script-scan.ts';
-import { isPersistent } from './sensitive.ts';
+import { bringsPersistence, isPersistent } from './sensitive.ts';
 
 /** What a check found. */
 export interface CheckFinding {
@@ -23,10 +24,17 @@ export interface CheckTools {
 /** Files and folders looked at below one folder. */
 const MAX_SWEPT = 20_000;
 const SWEEP_DEPTH = 16;
+/** Bytes of an archive, packed and unpacked, and of a list of what git ignores. */
+const MAX_ARCHIVE = 64 * 1024 * 1024;
+const MAX_IGNORE = 64 * 1024;
+/** How archives begin whose names are packed: bzip2, xz, zstd, compress, 7z, rar, lz4, lzip, lzma. */
+const PACKED = ['425a68', 'fd377a58', '28b52ffd', '1f9d', '377abcaf', '52617221', '04224d18', '4c5a4950', '5d0000'];
 /** Not entered: other people's code, whose credentials are samples. */
 const NOT_SWEPT = new Set(['node_modules', '.git', 'vendor', '.venv', '__pycache__', 'target']);
 
 type PathCheck = Extract<Check, { readonly kind: 'path' }>;
+type Sweep = Extract<Check, { readonly kind: 'sweep' }>;
+type Carry = Extract<Check, { readonly kind: 'carry' }>;
 
 /** Asks the file system what the syntax of a command left open. Never rejects: what cannot be answered is a finding. */
 export async function answerChecks(checks: readonly Check[], tools: CheckTools): Promise<readonly CheckFinding[]> {
@@ -40,16 +48,19 @@ export async function answerChecks(checks: readonly Check[], tools: CheckTools):
 
 async function answer(check: Check, tools: CheckTools): Promise<readonly CheckFinding[]> {
   if (check.kind === 'path') return leadsOut(check, tools);
+  if (check.kind === 'carry') return carries(check, tools);
   const found = await answerOne(check, tools);
   return found === undefined ? [] : [found];
 }
 
-function answerOne(check: Exclude<Check, { readonly kind: 'path' }>, tools: CheckTools): Promise<CheckFinding | undefined> {
+function answerOne(check: Exclude<Check, { readonly kind: 'path' | 'carry' }>, tools: CheckTools): Promise<CheckFinding | undefined> {
   switch (check.kind) {
     case 'climb':
       return climbs(check, tools);
     case 'sweep':
-      return sweepsUp(check.path, check.hidden, tools);
+      return sweepsUp(check, tools);
+    case 'unpack':
+      return unpacks(check, tools);
     case 'script':
       return unread(check.path, tools);
     case 'repository':
@@ -90,15 +101,19 @@ async function climbs({ path, after }: Pick<PathCheck, 'path' | 'after'>, { fs }
   }
 }
 
-async function sweepsUp(path: string, hidden: boolean, { fs }: CheckTools): Promise<CheckFinding | undefined> {
+async function sweepsUp({ path, hidden, links, ignores, after }: Sweep, { fs, place }: CheckTools): Promise<CheckFinding | undefined> {
+  const isIgnored = ignores === true ? await ignoredBy(place, fs) : () => false;
   const skip = (name: string): boolean => NOT_SWEPT.has(name) || (!hidden && name.startsWith('.'));
   try {
     const { kind } = await fs.resolve(path);
+    if (links === true && after === 'links') return { class: 'system_write', reason: `it follows links that the line can make in ${path}` };
     if (kind !== 'directory') return undefined;
     let seen = 0;
     for await (const entry of fs.list(path, { depth: SWEEP_DEPTH, skip })) {
-      if (entry.credential && entry.kind !== 'directory')
+      if (entry.credential && entry.kind !== 'directory' && !isIgnored(entry.path))
         return { class: 'system_write', reason: `it reads the credential file ${entry.path}, too` };
+      const out = links === true && entry.kind === 'link' ? await leadsAway(`${path}/${entry.path}`, place.workspace, fs) : undefined;
+      if (out !== undefined) return out;
       seen += 1;
       if (seen >= MAX_SWEPT) return { class: 'system_write', reason: `${path} has too many files to look for credentials` };
     }
@@ -106,6 +121,93 @@ async function sweepsUp(path: string, hidden: boolean, { fs }: CheckTools): Prom
   } catch {
     return { class: 'system_write', reason: `${path} cannot be looked through` };
   }
+}
+
+/** What is ignored by name in the file at the top of the working directory; a line that takes something back ends that. */
+async function ignoredBy({ workspace }: Place, fs: FileSystem): Promise<(path: string) => boolean> {
+  try {
+    const { bytes } = await fs.read(`${workspace}/.gitignore`, { maxBytes: MAX_IGNORE });
+    const lines = new TextDecoder()
+      .decode(bytes)
+      .split(/\r?\n/)
+      .map((line) => line.trim());
+    if (lines.some((line) => line.startsWith('!'))) return () => false;
+    const names = lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.replace(/^(?:\*\*)?\/|\/$/g, ''));
+    return (path) => path.split('/').some((segment) => names.some((name) => matchesPattern(name, segment)));
+  } catch {
+    return () => false;
+  }
+}
+
+/** A link that leads out of `folder`, or to a credential. */
+async function leadsAway(path: string, folder: string, fs: FileSystem): Promise<CheckFinding | undefined> {
+  const { real, credential, inState } = await fs.resolve(path);
+  if (isWithin(absolute(real, '/'), absolute(folder, '/')) && !credential && !inState) return undefined;
+  return { class: 'system_write', reason: `${path} is a link to ${real}, and goes along` };
+}
+
+/** What is brought elsewhere: a link can lead out from there, a file can run later there. */
+async function carries({ path, to, hidden, after }: Carry, { fs, place }: CheckTools): Promise<readonly CheckFinding[]> {
+  const findings: CheckFinding[] = [];
+  const add = (finding: CheckFinding | undefined): void => {
+    if (finding !== undefined && !findings.some((each) => each.class === finding.class)) findings.push(finding);
+  };
+  try {
+    const found = await fs.resolve(path);
+    if (after === 'links') add({ class: 'system_write', reason: `the line can make links in ${path}, which it brings elsewhere` });
+    if (found.finalLink && folderOf(path) !== folderOf(to)) add(await leadsAway(path, place.workspace, fs));
+    if (found.kind !== 'directory') return findings;
+    let seen = 0;
+    const skip = (name: string): boolean => name.startsWith('.');
+    const name = nameOf(path);
+    for await (const entry of fs.list(path, { depth: SWEEP_DEPTH })) {
+      if (!hidden && skip(entry.path)) continue;
+      if (entry.kind === 'link') add(await leadsAway(`${path}/${entry.path}`, found.real, fs));
+      if ([`${to}/${entry.path}`, `${to}/${name}/${entry.path}`].some((there) => isPersistent(there, place, '')))
+        add({ class: 'persistence', reason: `${entry.path} in ${path} makes something run later` });
+      seen += 1;
+      if (seen >= MAX_SWEPT) add({ class: 'system_write', reason: `${path} has too many files to look for links` });
+      if (seen >= MAX_SWEPT || findings.length === 2) break;
+    }
+  } catch {
+    add({ class: 'system_write', reason: `${path} cannot be looked through` });
+  }
+  return findings;
+}
+
+async function unpacks({ path }: { readonly path: string }, { fs }: CheckTools): Promise<CheckFinding | undefined> {
+  const why = await brings(path, fs);
+  return why === undefined ? undefined : { class: 'persistence', reason: `${path} ${why}` };
+}
+
+async function brings(path: string, fs: FileSystem): Promise<string | undefined> {
+  try {
+    const { bytes, size } = await fs.read(path, { maxBytes: MAX_ARCHIVE });
+    if (size > bytes.length) return 'is too large to be looked into, and some files make something run later';
+    const text = await textIn(bytes);
+    if (text === undefined) return 'cannot be looked into, and some files make something run later';
+    return bringsPersistence(text) ? 'holds, or speaks of, files that make something run later' : undefined;
+  } catch {
+    return 'cannot be looked into, and some files make something run later';
+  }
+}
+
+/** The names of a tar, a zip or a patch stand in it as they are; one that gzip packed is unpacked first, others cannot be read. */
+async function textIn(bytes: Uint8Array): Promise<string | undefined> {
+  // Whatever the bytes mean: names are looked for, and those are plain.
+  const latin = (part: Uint8Array): string => new TextDecoder('latin1').decode(part);
+  const head = Array.from(bytes.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  if (PACKED.some((magic) => head.startsWith(magic))) return undefined;
+  if (!head.startsWith('1f8b')) return latin(bytes);
+  const reader = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
+  let text = '';
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    text += latin(part.value);
+    if (text.length <= MAX_ARCHIVE) continue;
+    await reader.cancel();
+    return undefined;
+  }
+  return text;
 }
 
 async function unread(path: string, { fs, ledger }: CheckTools): Promise<CheckFinding | undefined> {

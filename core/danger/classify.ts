@@ -64,9 +64,11 @@ export function classifyCommand(line: string, parse: ShellParser, place: Place):
     parse,
     add,
     ask(check) {
-      const key = `${check.kind} ${'use' in check ? check.use : ''} ${check.path}`;
+      const key = JSON.stringify(check);
       if (checks.size >= MAX_CHECKS && !checks.has(key)) add('unknown', `it touches more than ${MAX_CHECKS} paths`);
-      else if ((check.kind === 'path' || check.kind === 'climb') && after !== undefined) checks.set(key, { ...check, after });
+      else if (check.kind === 'unpack' && checks.has(JSON.stringify({ kind: 'path', path: check.path, use: 'write' })))
+        add('persistence', `it writes ${check.path} and unpacks it`);
+      else if (check.kind !== 'script' && check.kind !== 'repository' && after !== undefined) checks.set(key, { ...check, after });
       else if (!checks.has(key)) checks.set(key, check);
     },
     ran(argv) {

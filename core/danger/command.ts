@@ -2,7 +2,7 @@ import { type Field, isKnown, literal, UNKNOWN_FIELD } from './fields.ts';
 import type { Inspection } from './findings.ts';
 import { judgeArguments } from './judge-arguments.ts';
 import { type Arguments, readArguments } from './options.ts';
-import { judgeScript, shown } from './paths.ts';
+import { judgeScript, judgeWrite, shown } from './paths.ts';
 import { RUN_TIME } from './place.ts';
 import { isFile, programName, ruleOf, type WrapperRule, wrapperOf } from './programs/index.ts';
 import type { ProgramRule } from './rules.ts';
@@ -96,6 +96,7 @@ function runWrapped(
   const rule: ProgramRule = { options: wrapper.options };
   const { options, operands, open } = readArguments(args, rule, wrapper.permutes !== true);
   judgeArguments(name, rule, wrapper.permutes === true ? args : args.slice(0, args.length - operands.length), scope, inspection);
+  if (wrapper.first !== undefined && operands[0] !== undefined) judgeWrite(operands[0], scope, inspection);
   const strange = options.find((option) => option.strange && !/^-\d+$/.test(option.name));
   if (strange !== undefined || open) inspection.add('unknown', `${name} has an option that is not known: ${strange?.name ?? '…'}`);
   const rest =

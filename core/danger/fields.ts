@@ -8,6 +8,8 @@ export interface Field {
   readonly glob: boolean;
   /** It came out of an expansion: as a program's name it is no literal. */
   readonly made: boolean;
+  /** As input: the file whose content it is, as it was written. */
+  readonly file?: string;
 }
 
 export const UNKNOWN_FIELD: Field = { text: RUN_TIME, glob: false, made: true };

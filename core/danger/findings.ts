@@ -14,7 +14,27 @@ export type Check =
   /** Is this folder, out of which the path goes up again, reached through a link? What is above it is then elsewhere. */
   | { readonly kind: 'climb'; readonly path: string; readonly after?: Rearranged }
   /** Is there a credential file among everything below? */
-  | { readonly kind: 'sweep'; readonly path: string; readonly hidden: boolean }
+  | {
+      readonly kind: 'sweep';
+      readonly path: string;
+      readonly hidden: boolean;
+      /** Links in it are followed. */
+      readonly links?: boolean;
+      /** What git ignores is left out. */
+      readonly ignores?: boolean;
+      readonly after?: Rearranged;
+    }
+  /** Does what lies here, brought to that place, lead elsewhere by a link, or run later there? */
+  | {
+      readonly kind: 'carry';
+      readonly path: string;
+      readonly to: string;
+      /** Also what begins with a dot, at the top. */
+      readonly hidden: boolean;
+      readonly after?: Rearranged;
+    }
+  /** Does this archive or patch hold what runs later? */
+  | { readonly kind: 'unpack'; readonly path: string; readonly after?: Rearranged }
   /** Was this script read whole in this session? */
   | { readonly kind: 'script'; readonly path: string }
   /** Would git run something that the repository at this place names? */

@@ -1,7 +1,7 @@
 import { type Field, isKnown, literal } from './fields.ts';
 import type { Inspection } from './findings.ts';
 import { type Arguments, type GivenOption, readArguments } from './options.ts';
-import { askClimbs, judgeDelete, judgeRead, judgeScript, judgeWrite, pathsOf, shown } from './paths.ts';
+import { askClimbs, judgeDelete, judgeRead, judgeScript, judgeSweep, judgeUnpack, judgeWrite, pathsOf, shown } from './paths.ts';
 import { absolute, RUN_TIME, zoneOf } from './place.ts';
 import type { ProgramRule, Role } from './rules.ts';
 import type { Scope } from './scope.ts';
@@ -32,8 +32,8 @@ function judgeOption(name: string, rule: ProgramRule, option: GivenOption, scope
   }
   // An option that nobody knows, with a value that looks like a path: taken as one.
   const role = rule.operands ?? 'value';
-  if (option.strange && role !== 'value' && /^[~./]|\//.test(option.value.text))
-    judgeRole(role === 'list' ? 'read' : role, option.value, name, scope, inspection);
+  const harmless = role === 'list' || role === 'value' || role === 'address' || role === 'line' || role === 'code';
+  if (option.strange && /^[~./]|\//.test(option.value.text)) judgeRole(harmless ? 'read' : role, option.value, name, scope, inspection);
 }
 
 export function judgeOperands(name: string, rule: ProgramRule, given: Arguments, scope: Scope, inspection: Inspection): void {
@@ -59,6 +59,20 @@ export function judgeRole(role: Role, field: Field, name: string, scope: Scope, 
     }
     case 'write': {
       judgeWrite(field, scope, inspection);
+      return;
+    }
+    case 'change': {
+      judgeRead(field, scope, inspection);
+      judgeWrite(field, scope, inspection);
+      return;
+    }
+    case 'sweep': {
+      judgeRead(field, scope, inspection);
+      judgeSweep(field, scope, inspection, { hidden: true, links: true });
+      return;
+    }
+    case 'unpack': {
+      judgeUnpack(field, scope, inspection);
       return;
     }
     case 'delete': {

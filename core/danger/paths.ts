@@ -1,9 +1,9 @@
-import { type Field, literal } from './fields.ts';
+import { type Field, isKnown, literal } from './fields.ts';
 import type { Inspection } from './findings.ts';
 import { MAX_PATTERN, matchesPattern } from './pattern.ts';
 import { absolute, folderOf, isWithin, type Place, RUN_TIME, zoneOf } from './place.ts';
 import type { Scope } from './scope.ts';
-import { isCredential, isPersistent } from './sensitive.ts';
+import { bringsPersistence, isCredential, isPersistent } from './sensitive.ts';
 
 /** The absolute paths that a word can mean; none when that is only known at run time. */
 export function pathsOf(field: Field, scope: Scope): readonly string[] {
@@ -65,12 +65,45 @@ function judgeReadAt(path: string, { glob }: Field, use: 'read' | 'list', inspec
 }
 
 /** Everything below a folder is read. */
-export function judgeSweep(field: Field, scope: Scope, inspection: Inspection, hidden: boolean): void {
+export function judgeSweep(
+  field: Field,
+  scope: Scope,
+  inspection: Inspection,
+  how: { readonly hidden: boolean; readonly links?: boolean; readonly ignores?: boolean },
+): void {
   judgeRead(field, scope, inspection, 'list');
   for (const path of pathsOf(field, scope)) {
-    if (isCredential(path, field.glob)) inspection.add('system_write', `${path} is a credential file`);
-    if (zoneOf(path, inspection.place) === 'workspace') inspection.ask({ kind: 'sweep', path: stableFolder(path), hidden });
+    if (isCredential(path, field.glob) || isCredential(`${path}/x`, field.glob))
+      inspection.add('system_write', `${path} is a credential file`);
+    if (zoneOf(path, inspection.place) === 'workspace')
+      inspection.ask({ kind: 'sweep', path: field.glob ? stableFolder(path) : path, ...how });
   }
+}
+
+/** Files are brought to another place, with everything below them. */
+export function judgeCarry(source: Field, target: Field, scope: Scope, inspection: Inspection): void {
+  for (const path of pathsOf(source, scope)) {
+    if (isCredential(`${path}/x`, source.glob)) inspection.add('system_write', `${path} holds credential files`);
+    const zone = zoneOf(path, inspection.place);
+    if (zone !== 'workspace' && zone !== 'temp') continue;
+    const from = source.glob ? stableFolder(path) : path;
+    const hidden = !source.glob || path.slice(from.length).startsWith('/.');
+    for (const to of pathsOf(target, scope)) inspection.ask({ kind: 'carry', path: from, to: target.glob ? stableFolder(to) : to, hidden });
+  }
+}
+
+/** An archive or a patch is taken apart; what is in it lands where it says. Without a path, nobody knows what it holds. */
+export function judgeUnpack(field: Field | undefined, scope: Scope, inspection: Inspection): void {
+  const paths = field === undefined || field.glob || field.text === '-' ? [] : pathsOf(field, scope);
+  if (paths.length === 0) inspection.add('persistence', 'nobody knows what it unpacks, and some files make something run later');
+  if (field !== undefined && field.text !== '-') judgeRead(field, scope, inspection);
+  for (const path of paths) inspection.ask({ kind: 'unpack', path });
+}
+
+/** The same for what comes as input. */
+export function judgeUnpackedInput(stdin: Field | undefined, scope: Scope, inspection: Inspection): void {
+  if (stdin === undefined || !isKnown(stdin)) judgeUnpack(stdin?.file === undefined ? undefined : literal(stdin.file), scope, inspection);
+  else if (bringsPersistence(stdin.text)) inspection.add('persistence', 'what it writes makes something run later');
 }
 
 /** The path up to its first wildcard. */

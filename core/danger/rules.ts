@@ -4,9 +4,25 @@ import type { DangerClass } from '../../ports/approval.ts';
  * What a word means to the program that gets it.
  * `value`: nothing. `read`, `list`, `write`, `delete`: a path. `code`: program text. `line`: a shell
  * command line. `script`: a file that is executed. `sends`: data that leaves the machine.
+ * `change`: a path, read and written. `sweep`: a path, read with everything below it. `unpack`: an archive or
+ * a patch, whose content is put in its place.
  * `address`: a host or URL. `folder`: the program changes into it.
  */
-export type Role = 'value' | 'read' | 'list' | 'write' | 'delete' | 'code' | 'line' | 'script' | 'sends' | 'address' | 'folder';
+export type Role =
+  | 'value'
+  | 'read'
+  | 'list'
+  | 'write'
+  | 'change'
+  | 'sweep'
+  | 'unpack'
+  | 'delete'
+  | 'code'
+  | 'line'
+  | 'script'
+  | 'sends'
+  | 'address'
+  | 'folder';
 
 /** An option: the role of its value, or a class that the bare flag adds, or both (`value+install`). `flag` does nothing. */
 export type OptionEffect = Role | `+${DangerClass}` | `${Role}+${DangerClass}` | 'flag';
@@ -37,6 +53,7 @@ export type SpecialRule =
   | 'unset'
   | 'xargs'
   | 'alias'
+  | 'patch'
   | 'printf'
   | 'python'
   | 'tee'

@@ -159,6 +159,10 @@ const PERSISTENT_IN_PROJECT = [
   ['lefthook.yml'],
   ['.vscode', 'tasks.json'],
   ['.devcontainer'],
+  ['.npmrc'],
+  ['.yarnrc'],
+  ['.yarnrc.yml'],
+  ['.cargo', 'config.toml'],
 ];
 
 /** Anywhere below `.git`: of modules and of linked working trees, too. */
@@ -196,6 +200,25 @@ export function isPersistent(path: string, place: Place, content: string | undef
   if (git >= 0 && (git === segments.length - 1 || RUNS_IN_GIT.some((name) => segments.includes(name, git + 1)))) return true;
   const sniff = SNIFFED[nameOf(lower)];
   return sniff !== undefined && (content === undefined || sniff.test(content));
+}
+
+/** Texts that name such a file, where the name ends in an archive or a patch. */
+const NAMES_PERSISTENT = new RegExp(
+  [
+    ...PERSISTENT_IN_PROJECT.map((segments) => segments.map((segment) => segment.replaceAll('.', '\\.')).join('[/\\0]')),
+    '\\.git[/\\0]',
+    '(?:conftest|sitecustomize|usercustomize)\\.py',
+  ]
+    .map((name) => `(?:^|[^a-z0-9_-])${name}(?![a-z0-9_-])`)
+    .join('|'),
+  'i',
+);
+const NAMES_SCRIPTS = /"(?:(?:pre|post)\w+|install|prepare|uninstall)"\s*:/i;
+
+/** Whether the text of an archive or a patch names a file that makes something run later. It may, where it only speaks of one. */
+export function bringsPersistence(text: string): boolean {
+  const plain = text.replace(IGNORED, '');
+  return NAMES_PERSISTENT.test(plain) || (/package\.json/i.test(plain) && NAMES_SCRIPTS.test(plain));
 }
 
 /** Whether `wanted` follow each other somewhere in `segments`; a segment may be a pattern. */

@@ -152,7 +152,8 @@ function variable(part: ShellVariable, scope: Scope, inspection: Inspection): re
   const values = [...scope.get(name), ...(form === 'plain' ? [] : operands.flat(2))];
   if (form === 'assigned') scope.forget(name);
   return values.map((value) => ({
-    fields: part.quoted ? [{ ...value, glob: false, made: true }] : split(value, scope),
+    // A value that a pattern found stands for any file, quoted or not.
+    fields: part.quoted ? [{ ...value, made: true }] : split(value, scope),
     split: !part.quoted,
   }));
 }

@@ -122,7 +122,7 @@ function walkRedirects(redirects: readonly ShellRedirect[], scope: Scope, stdin:
       if (redirect.access !== 'write') {
         if (!/^\/dev\/(?:tcp|udp)\//i.test(target.text)) judgeRead(target, scope, inspection);
         else judgeWrite(target, scope, inspection);
-        input = NOTHING_KNOWN;
+        input = isKnown(target) && !target.glob ? { ...NOTHING_KNOWN, file: target.text } : NOTHING_KNOWN;
       }
       if (redirect.access !== 'read') written.push(target);
     }

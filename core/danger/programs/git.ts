@@ -11,6 +11,7 @@ const SHOWING = {
   '--ext-diff --textconv': '+code_execution',
   '-O': 'read',
   '--no-index': 'flag',
+  '--contents --ignore-revs-file': 'read',
   '-n -S -G -L -U --format --since --until --after --before --author --grep --max-count --skip --diff-filter': 'value',
 } as const;
 const TALKING = {
@@ -19,7 +20,13 @@ const TALKING = {
   '-o --origin --push-option --server-option': 'value',
   '-b --branch --depth -j --jobs --filter --refmap': 'value',
 } as const;
-const EDITING = { '-F --file -t --template': 'read', '-m --message --author --date -C -c --fixup --squash --trailer': 'value' } as const;
+const EDITING = {
+  '-F --file -t --template': 'read',
+  '--pathspec-from-file --contents': 'read+system_write',
+  '--stdin --stdin-paths --index-info': '+system_write',
+  '--index-output': 'write',
+  '-m --message --author --date -C -c --fixup --squash --trailer': 'value',
+} as const;
 
 /** git, by verb. What a verb runs in an armed repository is asked for apart. */
 export const GIT: ProgramRule = {
@@ -32,15 +39,16 @@ export const GIT: ProgramRule = {
     ),
     'format-patch': { adds: WRITES, because: 'writes patches', options: { ...SHOWING, '-o --output-directory': 'write' } },
     ...each(
-      'rev-parse rev-list ls-files ls-tree merge-base name-rev describe count-objects for-each-ref show-ref cat-file var help version check-ignore check-attr verify-commit verify-tag cherry fsck merge-tree get-tar-commit-id check-ref-format patch-id',
+      'rev-parse rev-list ls-files ls-tree merge-base name-rev describe count-objects for-each-ref show-ref cat-file help version check-ignore check-attr verify-commit verify-tag cherry fsck merge-tree get-tar-commit-id check-ref-format patch-id',
       {
         options: { '--textconv --filters': '+code_execution', '--lost-found': '+local_write', '-w --web': '+code_execution' },
       },
     ),
+    var: { options: { '-l': '+system_write' } },
     grep: {
       options: {
         '-O --open-files-in-pager': 'line+code_execution',
-        '--no-index': '+system_write',
+        '--no-index --untracked --no-exclude-standard': '+system_write',
         '-f': 'read',
         '-e -A -B -C -m --max-depth --threads': 'value',
         '--textconv': '+code_execution',
@@ -74,11 +82,12 @@ export const GIT: ProgramRule = {
       'add commit merge revert cherry-pick am init notes mv pack-refs commit-graph multi-pack-index rerere update-index read-tree write-tree commit-tree hash-object mktree mktag stage apply bundle sparse-checkout maintenance repack',
       { adds: WRITES, because: 'changes the repository', options: EDITING },
     ),
-    am: { adds: WRITES, because: 'changes the repository', operands: 'read' },
+    am: { adds: WRITES, because: 'changes the repository', operands: 'unpack' },
+    'hash-object': { adds: WRITES, because: 'stores files', operands: 'read', options: { ...EDITING, '-t --path': 'value', '-w': 'flag' } },
     apply: {
       adds: WRITES,
       because: 'changes files',
-      operands: 'read',
+      operands: 'unpack',
       options: { '--unsafe-paths': '+system_write', '--directory -p': 'value' },
     },
     init: {
@@ -96,11 +105,26 @@ export const GIT: ProgramRule = {
       because: 'changes references',
       options: {
         '-D -d --delete -f --force -M': '+system_write',
-        '-u --sort --format --points-at --set-upstream-to': 'value',
+        '-F --file': 'read',
+        '-u --sort --format --points-at --set-upstream-to -m --message': 'value',
         '--edit-description': '+code_execution',
       },
     }),
-    ...each('switch worktree', {
+    worktree: {
+      options: { '--porcelain -v -z': 'flag' },
+      verbs: {
+        list: {},
+        ...each('add move repair', {
+          adds: WRITES,
+          because: 'makes or moves a working tree',
+          operands: 'write',
+          options: { '-b --reason': 'value', '-f --force -B': '+system_write' },
+        }),
+        ...each('lock unlock', { adds: WRITES, because: 'changes a working tree' }),
+        ...each('remove prune', { adds: LOSES, because: 'deletes a working tree' }),
+      },
+    },
+    ...each('switch', {
       adds: WRITES,
       because: 'changes the working tree',
       options: { '-f --force --discard-changes -C': '+system_write' },

@@ -10,31 +10,37 @@ const TELLS: ProgramRule = {};
  */
 export const READING: ProgramTable = {
   ...each(
-    'tac nl wc rev fold expand unexpand fmt cmp comm od hexdump hd paste join column md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum zcat zless zgrep bzcat xzcat zstdcat shuf tsort',
+    'tac nl wc rev fold expand unexpand fmt cmp comm od hexdump hd paste join column md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum zcat zless zgrep bzcat xzcat zstdcat tsort',
     READS,
   ),
+  shuf: { operands: 'read', options: { '-o --output': 'write', '-n -i --head-count --input-range': 'value', '--random-source': 'read' } },
   ...each('head tail', { operands: 'read', options: { '-n -c --lines --bytes': 'value' } }),
   strings: { operands: 'read', options: { '-n --bytes': 'value' } },
   cut: { operands: 'read', options: { '-d -f -b -c --delimiter --fields --bytes --characters --output-delimiter': 'value' } },
   cat: { operands: 'read', special: 'cat' },
   ...each('bat batcat', { operands: 'read', options: { '--pager': 'line' } }),
-  diff: { operands: 'read', options: { '-U -C -I -x -L --label --exclude': 'value', '--from-file --to-file -X --exclude-from': 'read' } },
-  ...each('diff3 sdiff', { operands: 'read', options: { '-o --output': 'write', '--diff-program': 'line' } }),
+  diff: { operands: 'sweep', options: { '-U -C -I -x -L --label --exclude': 'value', '--from-file --to-file -X --exclude-from': 'read' } },
+  ...each('diff3 sdiff', { operands: 'sweep', options: { '-o --output': 'write', '--diff-program': 'line' } }),
   ...each('ls dir vdir exa eza lsd', LISTS),
-  tree: { operands: 'list', options: { '-L -I -P': 'value', '-o': 'write' } },
+  tree: {
+    operands: 'list',
+    options: { '-L -I -P': 'value', '-o': 'write', '--fromfile --fromtabfile': '+system_write', '--infofile --gitfile': 'read' },
+  },
   ...each('stat du realpath readlink', {
     operands: 'list',
-    options: { '--format --printf --max-depth --exclude': 'value', '--exclude-from --files0-from': 'read' },
+    options: { '--format --printf --max-depth --exclude': 'value', '--exclude-from': 'read', '--files0-from': 'read+system_write' },
   }),
   file: { operands: 'list', options: { '-f --files-from -m --magic-file': 'read', '-C --compile': '+local_write' } },
   ...each(
-    'df lsblk free uptime uname arch nproc whoami id groups users who w logname tty locale cal ncal hostid lscpu vmstat sw_vers pwd dirs true false : sleep seq yes basename dirname factor tput clear reset wait jobs fg bg times ulimit umask shopt return exit break continue shift logout getopts let expr numfmt sync stty getconf tr',
+    'df lsblk free uptime uname arch nproc whoami id groups users who w logname tty locale cal ncal hostid lscpu vmstat sw_vers pwd dirs true false : sleep seq yes basename dirname factor tput clear reset wait jobs fg bg times ulimit umask shopt return exit break continue shift logout getopts expr numfmt sync stty getconf tr',
     TELLS,
   ),
+  let: { adds: ['code_execution'], because: 'evaluates its arguments' },
   hostname: { adds: ['system_write'], because: 'can change the name of the machine' },
   mktemp: { adds: ['local_write'], because: 'makes a temporary file', operands: 'write', options: { '-p --tmpdir': 'write' } },
   date: { options: { '-s --set': 'value+system_write', '-d --date': 'value', '-r --reference -f --file': 'read' } },
-  ...each('which whereis type hash whatis apropos', TELLS),
+  ...each('which whereis type whatis apropos', TELLS),
+  hash: { options: { '-p': '+code_execution' } },
   ...each('grep egrep fgrep', {
     operands: 'read',
     first: 'value',
@@ -88,7 +94,8 @@ export const READING: ProgramTable = {
       '-o --output': 'write',
       '-T --temporary-directory': 'write',
       '--compress-program': 'line',
-      '--files0-from --random-source': 'read',
+      '--random-source': 'read',
+      '--files0-from': 'read+system_write',
     },
   },
   uniq: { operands: 'read', last: 'write', options: { '-f -s -w --skip-fields --skip-chars --check-chars': 'value' } },
@@ -128,7 +135,8 @@ export const READING: ProgramTable = {
   ...each('basenc base32', { operands: 'read', options: { '-w --wrap': 'value' } }),
   xxd: { operands: 'read', last: 'write', options: { '-c -g -l -s -o -n': 'value' } },
   ps: { special: 'ps' },
-  ...each('pgrep pstree lsof ss netstat ifconfig ip', TELLS),
+  ...each('pgrep pstree lsof netstat ifconfig ip', TELLS),
+  ss: { options: { '-D --diag': 'write', '-F --filter': 'read', '-K --kill': '+system_write' } },
   ip: { adds: ['system_write'], because: 'can change the network' },
   ifconfig: { adds: ['system_write'], because: 'can change the network' },
   ...each('less more most', {
@@ -138,5 +146,12 @@ export const READING: ProgramTable = {
     options: { '-o -O -k': 'write' },
   }),
   ...each('man info', { adds: ['code_execution'], because: 'starts a pager' }),
-  ...each('cloc tokei scc loc', LISTS),
+  ...each('cloc tokei scc loc', {
+    operands: 'list',
+    options: {
+      '--extract-with --diff-list-file': 'line',
+      '--list-file --config --read-lang-def --force-lang-def': 'read+system_write',
+      '-o --output --out --report-file --ignored --counted --found --write-lang-def --sql': 'write',
+    },
+  }),
 };

@@ -6,6 +6,8 @@ export interface WrapperRule {
   readonly options: Readonly<Record<string, OptionEffect>>;
   /** Operands before the command. */
   readonly skip: number;
+  /** What the first of them is, where it is a path. */
+  readonly first?: 'write';
   readonly adds?: readonly DangerClass[];
   readonly because?: string;
   /** `NAME=value` before the command sets variables. */
@@ -66,7 +68,11 @@ export const WRAPPERS: Readonly<Record<string, WrapperRule>> = {
   chroot: { options: { '--userspec --groups': 'value' }, skip: 1, adds: ['system_write'], because: 'runs in another root' },
   unshare: { options: { '--map-user --map-group -R -w': 'value' }, skip: 0, adds: ['system_write'], because: 'runs in another namespace' },
   nsenter: { options: { '-t --target': 'value' }, skip: 0, adds: ['system_write'], because: 'runs in another namespace' },
-  flock: { options: { '-w -E --timeout --conflict-exit-code': 'value', '-c --command': 'line', '-x -s -n -u -o': 'flag' }, skip: 1 },
+  flock: {
+    first: 'write',
+    options: { '-w -E --timeout --conflict-exit-code': 'value', '-c --command': 'line', '-x -s -n -u -o': 'flag' },
+    skip: 1,
+  },
   watch: { options: { '-n --interval': 'value', '-d -t -b -e -g -c -x --differences': 'flag' }, skip: 0, joins: true },
   script: {
     options: { '-c --command': 'line', '-q -a -e -f': 'flag' },

@@ -32,6 +32,8 @@ export const WRITING: ProgramTable = {
   tee: { operands: 'write', special: 'tee' },
   split: {
     operands: 'read',
+    adds: ['local_write'],
+    because: 'writes files',
     last: 'write',
     options: { '-l -b -n -a -C --lines --bytes --number --suffix-length --additional-suffix -t': 'value', '--filter': 'line' },
   },
@@ -44,11 +46,13 @@ export const WRITING: ProgramTable = {
   },
   dd: { special: 'dd' },
   patch: {
-    operands: 'write',
+    special: 'patch',
+    operands: 'change',
+    last: 'unpack',
     adds: ['local_write'],
     because: 'writes the files that the patch names',
     options: {
-      '-i --input': 'read',
+      '-i --input': 'unpack',
       '-o --output -r --reject-file -B': 'write',
       '-p -F --strip --fuzz -D -z': 'value',
       '-d --directory': 'folder',
@@ -56,11 +60,16 @@ export const WRITING: ProgramTable = {
   },
   ...each('tar gtar bsdtar', { special: 'tar' }),
   ...each('gzip gunzip bzip2 bunzip2 xz unxz lzma zstd unzstd lz4 pigz compress uncompress brotli', {
-    operands: 'write',
-    options: { '-S --suffix -T -o --output': 'write', '-c --stdout --to-stdout -k -t -l': 'flag' },
+    operands: 'change',
+    options: {
+      '-S --suffix -T -o --output': 'write',
+      '--files --files0 --filelist': 'read+system_write',
+      '-r --recursive': '+system_write',
+      '-c --stdout --to-stdout -k -t -l': 'flag',
+    },
   }),
   zip: {
-    operands: 'read',
+    operands: 'sweep',
     first: 'write',
     options: {
       '-T --test': 'flag',
@@ -68,22 +77,31 @@ export const WRITING: ProgramTable = {
       '-b -O --out': 'write',
       '-P': 'value',
       '-m --move': '+local_write',
+      '-@ --names-stdin': '+system_write',
     },
   },
   unzip: {
     operands: 'value',
-    first: 'read',
+    first: 'unpack',
     adds: ['local_write'],
     because: 'writes what the archive holds',
     options: { '-d': 'write', '-x -P': 'value' },
   },
-  ...each('7z 7za 7zz rar unrar ar cpio', {
-    operands: 'write',
+  ...each('7z 7za 7zz rar unrar cpio pax', {
+    operands: 'change',
+    adds: ['local_write', 'system_write'],
+    because: 'reads and writes whatever it is told by lists and archives',
+  }),
+  ar: {
+    operands: 'change',
     first: 'value',
     adds: ['local_write'],
     because: 'writes archives or what they hold',
-  }),
-  ...each('dos2unix unix2dos sponge ed ex', { operands: 'write' }),
+    options: { '-M': '+system_write', '--output': 'write', '--plugin': 'script', '-c -r -s -u -v -p -t -x -d -q -D -U': 'flag' },
+  },
+  ...each('dos2unix unix2dos', { operands: 'change' }),
+  sponge: { operands: 'write' },
+  ...each('ed ex', { operands: 'change', adds: ['code_execution'], because: 'can run commands' }),
   ...each('vi vim nvim emacs nano pico', {
     operands: 'write',
     adds: ['code_execution'],
@@ -98,7 +116,8 @@ export const WRITING: ProgramTable = {
       '--delete --del --delete-before --delete-during --delete-delay --delete-after --delete-excluded --remove-source-files':
         '+destructive',
       '--exclude --include --chmod --bwlimit --port -f --filter -M --remote-option': 'value',
-      '--exclude-from --include-from --files-from --password-file': 'read',
+      '--exclude-from --include-from --password-file': 'read',
+      '--files-from': 'read+system_write',
       '--log-file --write-batch -T --temp-dir --backup-dir --partial-dir': 'write',
       '--read-batch': 'read',
       '--daemon': '+network_upload',

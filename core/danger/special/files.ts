@@ -1,7 +1,7 @@
 import { type Field, isKnown, literal, UNKNOWN_FIELD } from '../fields.ts';
 import { judgeArguments } from '../judge-arguments.ts';
 import { hasOption, readArguments } from '../options.ts';
-import { judgeDelete, judgeRead, judgeWrite } from '../paths.ts';
+import { judgeCarry, judgeDelete, judgeRead, judgeSweep, judgeUnpack, judgeUnpackedInput, judgeWrite } from '../paths.ts';
 import { nameOf } from '../place.ts';
 import type { ProgramRule } from '../rules.ts';
 import type { Special } from './call.ts';
@@ -34,6 +34,7 @@ export const copy: Special = ({ name, rule, args, scope, inspection }) => {
   for (const source of sources) {
     judgeRead(source, scope, inspection);
     if (moves) judgeDelete(source, false, scope, inspection);
+    if ((moves || hasOption(given, '-r')) && target !== undefined) judgeCarry(source, target, scope, inspection);
   }
   if (target === undefined) return undefined;
   if (sources.length === 0 && links) return undefined;
@@ -83,7 +84,10 @@ const TAR: ProgramRule = {
     '-C --directory': 'value',
     '-I --use-compress-program --to-command --info-script --new-volume-script -F --rsh-command --rmt-command': 'line',
     '--checkpoint-action': 'value',
-    '-T --files-from -X --exclude-from': 'read',
+    '-T --files-from': 'read+system_write',
+    '-X --exclude-from': 'read',
+    '--add-file': 'read',
+    '--one-top-level --volno-file': 'write',
     '-P --absolute-names': '+system_write',
     '-g --listed-incremental --index-file': 'write',
     '-b -L -N -K -V --exclude --transform --xform --strip-components --owner --group --mode --format --mtime --checkpoint --warning --label':
@@ -100,7 +104,7 @@ const TAR: ProgramRule = {
   },
 };
 
-export const tar: Special = ({ name, args, scope, inspection }) => {
+export const tar: Special = ({ name, args, scope, inspection, stdin }) => {
   const [first = literal(''), ...rest] = args;
   // The old form has its letters without a dash, and their values follow in order.
   const old = /^[A-Za-z]+$/.test(first.text);
@@ -114,17 +118,38 @@ export const tar: Special = ({ name, args, scope, inspection }) => {
       inspection.line(option.value?.text.replace(/^exec=/, '') ?? '', scope, undefined);
     }
   if (archive !== undefined && /^[^/]*:/.test(archive.text)) inspection.add('network_upload', 'tar uses an archive on another machine');
+  const strange = given.options.find((option) => option.strange);
+  if (strange !== undefined) inspection.add('unknown', `tar has an option that is not known: ${strange.name}`);
+  for (const once of ['-f', '-C'])
+    if (given.options.filter((option) => option.name === once).length > 1)
+      inspection.add('system_write', `tar is given ${once} more than once`);
   const writes = hasOption(given, '-c', '-r');
   const unpacks = hasOption(given, '-x');
   if (writes) {
     if (archive !== undefined) judgeWrite(archive, scope, inspection);
-    for (const operand of given.operands) judgeRead({ ...operand, text: operand.text }, scope, inspection, 'read');
+    for (const operand of given.operands) {
+      const there =
+        value('-C') === undefined || operand.text.startsWith('/') ? operand : { ...operand, text: `${folder.text}/${operand.text}` };
+      judgeRead(there, scope, inspection);
+      judgeSweep(there, scope, inspection, { hidden: true, links: true });
+    }
     if (value('-C') !== undefined) judgeRead(folder, scope, inspection, 'list');
     return undefined;
   }
   if (archive !== undefined) judgeRead(archive, scope, inspection);
+  if (unpacks && !hasOption(given, '-O')) {
+    if (archive === undefined || archive.text === '-') judgeUnpackedInput(stdin, scope, inspection);
+    else judgeUnpack(archive, scope, inspection);
+  }
   if (unpacks && !hasOption(given, '-O')) judgeWrite(folder, scope, inspection);
   else if (!unpacks && !hasOption(given, '-t', '-d', '-O')) inspection.add('unknown', 'nobody knows what tar does');
+  return undefined;
+};
+
+/** Without a file for it, the patch comes as input. */
+export const patch: Special = ({ name, rule, args, scope, inspection, stdin }) => {
+  const given = judgeArguments(name, rule, args, scope, inspection);
+  if (!hasOption(given, '-i') && given.operands.length < 2) judgeUnpackedInput(stdin, scope, inspection);
   return undefined;
 };
 

@@ -1,7 +1,7 @@
-import { type Field, isKnown } from '../fields.ts';
+import { type Field, isKnown, literal } from '../fields.ts';
 import { judgeArguments, judgeOperands, judgeOptions, judgeRole } from '../judge-arguments.ts';
 import { readArguments } from '../options.ts';
-import { pathsOf, shown } from '../paths.ts';
+import { judgeSweep, judgeUnpackedInput, pathsOf, shown } from '../paths.ts';
 import { GIT_GLOBALS, PLAIN_GIT_KEYS } from '../programs/git.ts';
 import type { ProgramRule } from '../rules.ts';
 import { isCredential } from '../sensitive.ts';
@@ -10,6 +10,10 @@ import type { Call, Special } from './call.ts';
 const LOOKING = new Set([
   'diff',
   'add',
+  'stage',
+  'update-index',
+  'commit',
+  'stash',
   'grep',
   'apply',
   'blame',
@@ -42,6 +46,7 @@ export const git: Special = (call) => {
     return undefined;
   }
   judgeVerb(verb.text, inner, rest, call);
+  judgeStored(verb.text, rest, call);
   if (!NEEDS_NO_REPOSITORY.has(verb.text)) askForRepositories(globals.options, call);
   return undefined;
 };
@@ -80,6 +85,23 @@ function judgeVerb(verb: string, rule: ProgramRule, args: readonly Field[], call
   }
   for (const cls of (inner === undefined ? rule.bare : (rule.others ?? rule.bare)) ?? ['unknown'])
     if (cls !== 'safe') inspection.add(cls, `${name} ${inner === undefined ? 'does' : shown(inner)}`);
+}
+
+/** Verbs that put files into the repository take along what git does not ignore; `apply` and `am` take patches from their input. */
+function judgeStored(verb: string, args: readonly Field[], { scope, inspection, stdin }: Call): void {
+  const operands = args.filter(({ text }) => !text.startsWith('-'));
+  const has = (letters: RegExp, word: RegExp): boolean =>
+    args.some(({ text }) => (text.startsWith('--') ? word.test(text) : text.startsWith('-') && letters.test(text)));
+  if ((verb === 'apply' || verb === 'am') && operands.length === 0) judgeUnpackedInput(stdin, scope, inspection);
+  if (verb === 'diff' && args.some(({ text }) => text.startsWith('--no-i')))
+    judgeOperands('git diff', { operands: 'sweep' }, { options: [], operands, open: false }, scope, inspection);
+  if (verb === 'add' || verb === 'stage') {
+    const paths = operands.length > 0 ? operands : has(/A/, /^--(?:al|no-ignore-r)/) ? [literal('.')] : [];
+    const ignores = !has(/f/, /^--fo/);
+    for (const path of paths) judgeSweep(path, scope, inspection, { hidden: true, ignores });
+  }
+  if (verb === 'stash' && (has(/[ua]/, /^--(?:inc|al)/) || args.some(({ text }) => text === '-u')))
+    judgeSweep(literal('.'), scope, inspection, { hidden: true, ignores: !has(/a/, /^--al/) });
 }
 
 const LISTS = /^(?:-[avrlqi]+|--(?:all|list|verbose|remotes|show-current|no-color|column))$/;

@@ -1,7 +1,7 @@
 import type { SpecialRule } from '../rules.ts';
 import { alias, declare, evaluate, readVariables, set, source, trap, unset } from './builtins.ts';
 import type { Special } from './call.ts';
-import { chmod, copy, dd, processes, remove, tar } from './files.ts';
+import { chmod, copy, dd, patch, processes, remove, tar } from './files.ts';
 import { find, xargs } from './finding.ts';
 import { git } from './git.ts';
 import { curl, remoteCopy } from './network.ts';
@@ -26,6 +26,7 @@ export const SPECIAL: Readonly<Record<SpecialRule, Special>> = {
   git,
   grep,
   jq,
+  patch,
   printf,
   ps: processes,
   python,

@@ -1,7 +1,7 @@
 import { isKnown, literal } from '../fields.ts';
 import { leadsInside } from '../internal-host.ts';
 import { judgeArguments, judgeRole } from '../judge-arguments.ts';
-import { judgeRead, judgeWrite } from '../paths.ts';
+import { judgeCarry, judgeRead, judgeWrite } from '../paths.ts';
 import type { Special } from './call.ts';
 
 const READING_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -60,7 +60,10 @@ export const remoteCopy: Special = ({ name, rule, args, scope, inspection }) => 
   const target = operands.at(-1);
   for (const source of operands.slice(0, -1)) {
     if (isRemote(source.text)) inspection.add('network_egress', `${name} gets files from another machine`);
-    else judgeRead(source, scope, inspection);
+    else {
+      judgeRead(source, scope, inspection);
+      if (target !== undefined && !isRemote(target.text)) judgeCarry(source, target, scope, inspection);
+    }
   }
   if (target === undefined) return undefined;
   if (isRemote(target.text)) {

@@ -77,8 +77,14 @@ export const grep: Special = ({ name, rule, args, scope, inspection }) => {
   }
   const patternGiven = rule.unless?.some((option) => hasOption(given, option)) === true;
   const paths = patternGiven ? given.operands : given.operands.slice(1);
-  const hidden = name.endsWith('grep') || given.options.some((option) => option.name === '--hidden');
-  for (const path of paths.length === 0 ? [literal('.')] : paths) judgeSweep(path, scope, inspection, hidden);
+  // A pattern for names, and `ack` always, find hidden files, too.
+  const hidden =
+    name.endsWith('grep') ||
+    name === 'ack' ||
+    given.options.some((option) => option.name === '--hidden') ||
+    args.some(({ text }) => /^-[A-Za-z]*g|^--(?:i?glob|type-add|no-ig)/.test(text));
+  const links = args.some(({ text }) => /^-[A-Za-z]*[RLf]|^--(?:deref|follow)/.test(text));
+  for (const path of paths.length === 0 ? [literal('.')] : paths) judgeSweep(path, scope, inspection, { hidden, ...(links && { links }) });
   return undefined;
 };
 
@@ -106,11 +112,13 @@ export const sed: Special = ({ name, rule, args, scope, inspection }) => {
 };
 
 /** Words of awk that reach beyond its input. */
-const AWK_ACTS = /system\s*\(|getline|\||>|@load|@include|@namespace|ENVIRON|close\s*\(|\/inet/;
+const AWK_ACTS = /system\s*\(|getline|\||>|@|ENVIRON|PROCINFO|ARG[VC]|close\s*\(|\/inet/;
 
 export const awk: Special = ({ name, rule, args, scope, inspection }) => {
   const given = readArguments(args, rule);
   judgeOptions(name, rule, given, scope, inspection);
+  const strange = given.options.find((option) => option.strange);
+  if (strange !== undefined) inspection.add('code_execution', `awk has an option that is not known: ${strange.name}`);
   const fromFile = hasOption(given, '-f', '-e');
   const program = fromFile ? undefined : given.operands[0];
   const files = fromFile ? given.operands : given.operands.slice(1);
@@ -127,7 +135,7 @@ export const jq: Special = (call) => {
   const named = args.findIndex(({ text }) => text === '--slurpfile' || text === '--rawfile');
   if (named >= 0 && args[named + 2] !== undefined) judgeRead(args[named + 2] ?? literal(''), scope, inspection);
   judgeArguments(name, rule, args, scope, inspection);
-  if (args.some(({ text }) => /\$ENV|\benv\b|\$__prog_args|input_filename|\bload\s*\(/.test(text)))
+  if (args.some(({ text }) => /\$ENV|\b(?:str)?env(?:subst)?\b|\$__prog_args|input_filename|\bload\w*\s*\(/.test(text)))
     inspection.add('system_write', `${name} reads the environment or other files`);
   return undefined;
 };

@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createShellGrammar } from '../../../adapters/shell-grammar/unbash.ts';
 import { judgeLine } from '../../../core/danger/judge-line.ts';
@@ -14,11 +15,19 @@ async function classes(line: string, prepare: (fs: MemoryFileSystem) => void | P
   fs.put('notes.md', 'text');
   fs.put('run.sh', 'echo');
   fs.put('src/a.ts', 'x');
+  fs.put('a.tar', 'src/a.ts');
+  fs.put('a.zip', 'src/a.ts');
   const read = ledger ? createReadLedger(fs) : undefined;
   await prepare(fs);
   await read?.note('run.sh');
   const { findings } = await judgeLine(line, fs, { grammar, home: '/home/me', ledger: read });
   return findings.map((finding) => finding.class).join(' ');
+}
+
+/** One that names nothing to run. */
+function repository(fs: MemoryFileSystem): void {
+  fs.put('.git/HEAD', 'ref: refs/heads/main');
+  fs.put('.git/config', '[core]\n\tbare = false\n');
 }
 
 describe('a path', () => {
@@ -97,6 +106,100 @@ describe('a search through folders', () => {
     ['grep -r KEY .', '.env.example', 'safe'],
   ])('%s beside %s is %s', async (line, file, expected) => {
     expect(await classes(line, (fs) => fs.put(file, 'KEY'))).toBe(expected);
+  });
+});
+
+describe('a folder that is read or brought elsewhere', () => {
+  it.each<[string, string]>([
+    ['diff -rN kept empty', 'system_write'],
+    ['tar cf k.tar kept', 'local_write system_write'],
+    ['tar c -C . kept', 'system_write'],
+    ['zip -r - kept', 'local_write system_write'],
+    ['git add .', 'local_write system_write'],
+    ['git add -A && git diff --cached', 'local_write system_write'],
+    ['git stash -u', 'local_write system_write'],
+    ['git add -u', 'local_write'],
+    ['rg -g "*.pem" .', 'system_write'],
+    ['cp -r kept copy', 'local_write'],
+  ])('with a credential in it: %s is %s', async (line, expected) => {
+    const prepare = (fs: MemoryFileSystem): void => {
+      repository(fs);
+      fs.put('kept/server.pem', 'KEY');
+    };
+    expect(await classes(line, prepare)).toBe(expected);
+  });
+
+  it.each<[string, string, string]>([
+    ['git add -A', 'KEY\n.env\n', 'local_write'],
+    ['git stash -u', '/.env', 'local_write'],
+    ['git add -f .', '.env', 'local_write system_write'],
+    ['git stash -a', '.env', 'local_write system_write'],
+    ['git add -A', '.env\n!.env', 'local_write system_write'],
+    ['git add -A', '# .env', 'local_write system_write'],
+  ])('%s, where git ignores %j, is %s', async (line, ignored, expected) => {
+    const prepare = (fs: MemoryFileSystem): void => {
+      repository(fs);
+      fs.put('.gitignore', ignored);
+      fs.put('.env', 'KEY');
+    };
+    expect(await classes(line, prepare)).toBe(expected);
+  });
+
+  it.each<[string, string, string]>([
+    ['cp -a linked copy && cat copy/x', '/etc/passwd', 'local_write system_write'],
+    ['cp -rL linked copy', '/etc/passwd', 'local_write system_write'],
+    ['mv linked moved && cat moved/x', '/etc/passwd', 'local_write system_write'],
+    ['mv linked moved', '/project/src/a.ts', 'local_write system_write'],
+    ['mv linked moved', '/project/linked/y', 'local_write'],
+    ['grep -R KEY linked', '/etc/passwd', 'system_write'],
+    ['grep -r KEY linked', '/etc/passwd', 'safe'],
+    ['git diff --no-index /dev/null linked/x', '/etc/passwd', 'system_write system_write'],
+    ['tar chf - linked', '/etc/passwd', 'local_write system_write'],
+    ['rsync -aL linked copy', '/etc/passwd', 'local_write system_write'],
+    ['mv linked/x src/x', '/etc/passwd', 'local_write system_write system_write'],
+  ])('%s, with a link in it to %s, is %s', async (line, target, expected) => {
+    expect(await classes(line, (fs) => fs.link('linked/x', target))).toBe(expected);
+  });
+
+  it.each<[string, string]>([
+    ['cp -r skel/. .', 'local_write persistence'],
+    ['cp -rT skel .', 'local_write persistence'],
+    ['mv skel .', 'local_write persistence'],
+    ['rsync -a skel/ .', 'local_write persistence'],
+    ['cp -r skel/x* src', 'local_write'],
+  ])('that holds a hook: %s is %s', async (line, expected) => {
+    expect(await classes(line, (fs) => fs.put('skel/.github/workflows/x.yml', 'x'))).toBe(expected);
+  });
+});
+
+describe('what is unpacked', () => {
+  const HOOK = '--- /dev/null\n+++ b/.git/hooks/pre-push\n';
+  it.each<[string, string | Uint8Array, string]>([
+    ['tar xf x', 'src/a.ts', 'local_write'],
+    ['tar xf x', '.git/hooks/pre-commit', 'local_write persistence'],
+    ['tar xf x', 'b/.ENVRC', 'local_write persistence'],
+    ['tar xf - < x', '.envrc', 'local_write persistence'],
+    ['tar xOf x', '.envrc', 'safe'],
+    ['tar xf x', gzipSync('.github/workflows/a.yml'), 'local_write persistence'],
+    ['tar xf x', gzipSync('src/a.ts'), 'local_write'],
+    ['tar xf x', new Uint8Array([0xfd, 0x37, 0x7a, 0x58, 0]), 'local_write persistence'],
+    ['unzip x -d out', '.husky/pre-commit', 'local_write persistence'],
+    ['patch -p1 < x', HOOK, 'local_write persistence'],
+    ['patch -p1 -i x', HOOK, 'local_write persistence'],
+    ['patch -p1 < x', '+++ b/src/a.ts', 'local_write'],
+    ['git apply x', '+++ b/.envrc', 'local_write persistence'],
+    ['git apply x', '+++ b/package.json\n+ "postinstall": "x"', 'local_write persistence'],
+    ['git apply x', '+++ b/package.json\n+ "test": "x"', 'local_write'],
+    ['git apply < x', '+++ b/src/a.ts', 'local_write'],
+    ['echo hi > x; patch -p1 < x', '+++ b/src/a.ts', 'local_write persistence'],
+    ['cp notes.md x; tar xf x', 'src/a.ts', 'local_write persistence'],
+    ['tar xf missing', 'src/a.ts', 'local_write persistence'],
+  ])('by %s, with %j in it, is %s', async (line, content, expected) => {
+    const prepare = (fs: MemoryFileSystem): void => {
+      repository(fs);
+      fs.put('x', content);
+    };
+    expect(await classes(line, prepare)).toBe(expected);
   });
 });
 
