@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { BudgetLimits } from '../../../ports/budget.ts';
 import { ConfigError } from '../../../ports/errors.ts';
@@ -32,8 +32,11 @@ function limitsOf(flags: Flags): BudgetLimits {
 const text = (value: FlagValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 const number = (value: FlagValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
 
-function workspaceOf({ context }: Pick<ScheduleWork, 'context'>): string {
-  return resolve(context.cwd, text(context.args.flags.workspace) ?? '.');
+async function workspaceOf({ context }: Pick<ScheduleWork, 'context'>): Promise<string> {
+  const path = resolve(context.cwd, text(context.args.flags.workspace) ?? '.');
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() === true) return path;
+  throw new ScheduleError('invalid_job', `the workspace must be a folder that is there, not ${path}`, { value: path });
 }
 
 /** Only what was given. */
@@ -64,7 +67,7 @@ export async function addJob(work: ScheduleWork, words: readonly string[]): Prom
       cron,
       task: words.join(' '),
       enabled: flags.disabled !== true,
-      workspace: workspaceOf(work),
+      workspace: await workspaceOf(work),
       limits: limitsOf(flags),
     },
     { calendar: work.calendar, schedules: work.config.schedules, ids: work.ids, now: work.now, taken },
@@ -101,9 +104,9 @@ async function readImport(path: string): Promise<string> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const stat = await file.stat();
-      if (!stat.isFile()) return refuse('it is no regular file');
-      if (stat.size > MAX_IMPORT_BYTES) return refuse(`it has ${stat.size} bytes, the limit is ${MAX_IMPORT_BYTES}`);
+      const found = await file.stat();
+      if (!found.isFile()) return refuse('it is no regular file');
+      if (found.size > MAX_IMPORT_BYTES) return refuse(`it has ${found.size} bytes, the limit is ${MAX_IMPORT_BYTES}`);
       return await file.readFile('utf8');
     } finally {
       await file.close();
@@ -120,7 +123,7 @@ export async function importJobs(work: ScheduleWork, file: string | undefined): 
   const path = file === undefined ? join(config.state.home, 'schedules.json') : resolve(context.cwd, file);
   const present = (await work.jobs.list()).map(({ job }) => job);
   const place = { calendar: work.calendar, schedules: config.schedules, ids: work.ids, now: work.now };
-  const { jobs, faults } = readJobsFile(path, await readImport(path), { ...place, workspace: workspaceOf(work), present });
+  const { jobs, faults } = readJobsFile(path, await readImport(path), { ...place, workspace: await workspaceOf(work), present });
   if (faults.length > 0 && context.args.flags['skip-bad'] !== true) {
     const more = 'nothing was imported; --skip-bad takes the others';
     throw new ScheduleError(

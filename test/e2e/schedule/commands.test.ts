@@ -64,6 +64,7 @@ describe.concurrent('odek schedule', PATIENT, () => {
     [['--cron', '0 9 * * *', '--tz', 'Mars/Base', 'x'], 'there is no time zone "Mars/Base"'],
     [['--cron', '0 9 * * *', '--deliver', 'pigeon', 'x'], 'deliver must be stdout, log, telegram'],
     [['--cron', '0 9 * * *', '--deliver', 'webhook:https://example.com/', 'x'], 'schedules.webhook_secret'],
+    [['--cron', '0 9 * * *', '--workspace', 'nowhere', 'x'], 'the workspace must be a folder that is there'],
     [['--cron', '0 9 * * *', '--timeout', '0', 'x'], '--timeout must be a whole number from 1 to 86400, not "0"'],
     [['--cron', '0 9 * * *', 'x', '--nonsense'], 'unknown flag --nonsense'],
     [['--cron', '0 9 * * *'], 'odek schedule add needs a task in words'],
