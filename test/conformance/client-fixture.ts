@@ -26,8 +26,9 @@ const server: McpHttpServer = {
   origin: 'operator',
   transport: 'http',
   url,
-  protocol: (version ?? 'auto') as McpProtocolChoice,
-  timeoutMs: 15_000,
+  // The older suite does not say which version it is about.
+  protocol: (version ?? '2025-11-25') as McpProtocolChoice,
+  timeoutMs: 60_000,
   maxResponseBytes: 10 * 1024 * 1024,
   maxResultChars: 200_000,
   artifactRoots: [],
@@ -56,14 +57,16 @@ async function agree({ url: page }: LoginRequest): Promise<void> {
 }
 
 /** Arguments that a schema accepts, for tools that want some. */
-function argumentsFor({ inputSchema }: McpToolDefinition): Record<string, unknown> {
+function argumentsFor({ inputSchema }: McpToolDefinition, others: readonly McpToolDefinition[]): Record<string, unknown> {
   const { properties = {}, required = [] } = inputSchema as {
     properties?: Record<string, { type?: string; enum?: unknown[] }>;
     required?: string[];
   };
   const value = ({ type, enum: choices }: { type?: string; enum?: unknown[] }): unknown =>
     choices?.[0] ?? { number: 1, integer: 1, boolean: true, object: {}, array: [] }[type ?? ''] ?? 'text';
-  return Object.fromEntries(required.map((name) => [name, value(properties[name] ?? {})]));
+  // A tool that wants a schema gets that of another tool, as it came.
+  const schema = others.find((each) => each.inputSchema !== inputSchema)?.inputSchema;
+  return Object.fromEntries(required.map((name) => [name, name === 'schema' ? schema : value(properties[name] ?? {})]));
 }
 
 interface PlannedCall {
@@ -72,10 +75,11 @@ interface PlannedCall {
 }
 
 async function use(connection: McpConnection): Promise<void> {
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(70_000);
   const { tools } = await connection.listTools(signal);
   const planned =
-    (context.toolCalls as readonly PlannedCall[] | undefined) ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool) }));
+    (context.toolCalls as readonly PlannedCall[] | undefined) ??
+    tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool, tools) }));
   for (const call of planned) {
     await connection
       .call(call.name, scenario === 'tools_call' ? { a: 5, b: 3 } : (call.arguments ?? {}), { signal })
@@ -106,7 +110,7 @@ const connector = createMcpConnector({
 });
 
 try {
-  const connection = await connector.connect(server, AbortSignal.timeout(20_000));
+  const connection = await connector.connect(server, AbortSignal.timeout(70_000));
   try {
     await use(connection);
   } finally {

@@ -1,44 +1,8 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpFront, serveHttp } from '../../hosts/mcp/http.ts';
 import { createFixture } from './fixture-factory.ts';
-
-const require = createRequire(import.meta.url);
-const RUN_MS = 90_000;
-
-/** The program of a version of the suite. */
-function programOf(name: string): string {
-  return join(dirname(require.resolve(`${name}/package.json`)), 'dist/index.js');
-}
-
-interface Scenario {
-  readonly name: string;
-  readonly failed: number;
-}
-
-interface Report {
-  readonly scenarios: readonly Scenario[];
-  readonly output: string;
-}
-
-/** Runs the suite against a server and reads its summary. */
-function runSuite(name: string, url: string, args: readonly string[]): Promise<Report> {
-  return new Promise((resolve) => {
-    const options = { timeout: RUN_MS, maxBuffer: 64 * 1024 * 1024 };
-    execFile(process.execPath, [programOf(name), 'server', '--url', url, ...args], options, (_error, stdout, stderr) => {
-      const output = `${stdout}\n${stderr}`;
-      const summary = output.slice(output.indexOf('=== SUMMARY ==='));
-      const scenarios = [...summary.matchAll(/^[✓✗~] ([\w-]+): \d+ passed, (\d+) failed/gmu)].map(([, scenario = '', failed]) => ({
-        name: scenario,
-        failed: Number(failed),
-      }));
-      resolve({ scenarios, output });
-    });
-  });
-}
+import { RUN_MS, runSuite } from './suite-run.ts';
 
 /** An extension that odek does not serve, listed with its reason in docs/mcp.md. */
 const NOT_SERVED = /^tasks-/;
@@ -66,7 +30,7 @@ describe('the conformance suite, against a server of odek’s own parts', () => 
   ] as const)(
     'passes version %s',
     async (_title, name, args, least) => {
-      const { scenarios, output } = await runSuite(name, front.url, args);
+      const { scenarios, output } = await runSuite(name, ['server', '--url', front.url, ...args]);
       const judged = scenarios.filter((scenario) => !NOT_SERVED.test(scenario.name));
       expect(judged.length, output).toBeGreaterThanOrEqual(least);
       const failed = judged.filter((scenario) => scenario.failed > 0).map((scenario) => scenario.name);
