@@ -3,9 +3,15 @@ import { markdownTable } from './markdown-table.ts';
 import { MCP_POLICY } from './mcp/policy.ts';
 import type { Cell, HostPolicy } from './policy.ts';
 import { SCHEDULE_POLICIES } from './schedule/policy.ts';
+import { TELEGRAM_POLICY } from './telegram/policy.ts';
 
 /** Every surface's row, in the order of the document. */
-export const POLICIES: readonly HostPolicy[] = [...Object.values(CLI_POLICIES), MCP_POLICY, ...Object.values(SCHEDULE_POLICIES)];
+export const POLICIES: readonly HostPolicy[] = [
+  ...Object.values(CLI_POLICIES),
+  MCP_POLICY,
+  TELEGRAM_POLICY,
+  ...Object.values(SCHEDULE_POLICIES),
+];
 
 const COLUMNS: readonly (readonly [title: string, text: (policy: HostPolicy) => string])[] = [
   ['surface', ({ surface }) => `\`${surface}\``],

@@ -292,6 +292,13 @@ export const COMMANDS = {
     ],
     load: () => import('./extension.ts'),
   },
+  telegram: {
+    summary: 'Be there for people in Telegram, and run scheduled jobs beside that.',
+    usage: 'telegram',
+    positionals: [],
+    flags: ['provider', 'model', 'base_url'].map(flagOf),
+    load: () => import('./telegram.ts'),
+  },
   init: {
     summary: 'Write an example configuration.',
     usage: 'init [--global | --local] [--force]',
