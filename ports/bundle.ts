@@ -103,7 +103,7 @@ export interface ActiveBundle {
   readonly dataDir: string;
   /** Absolute folders; each holds skills at `<folder>/<skill>/SKILL.md`. */
   readonly skillRoots: readonly string[];
-  /** Named `<plugin>-<server>`; their folders and variables are already filled in. */
+  /** Named `<plugin>_<server>`; their folders and variables are already filled in. */
   readonly mcpServers: readonly McpServer[];
   readonly trustedBy: BundleActor;
   readonly enabledBy: BundleActor;

@@ -215,3 +215,12 @@ export async function readText(file: string, most: number): Promise<string | und
     return undefined;
   }
 }
+
+/** Removes the snapshots that are not named and are older than `ageMs`: somebody may still run one that was just given up. */
+export async function pruneSnapshots(folder: string, named: ReadonlySet<string>, ageMs: number): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    const found = named.has(name) ? undefined : await lstat(path).catch(() => undefined);
+    if (found !== undefined && Date.now() - found.ctimeMs > ageMs) await removeTree(path);
+  }
+}

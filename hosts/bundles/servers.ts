@@ -51,10 +51,11 @@ export function bundleServer(definition: BundleMcpDefinition, places: ServerPlac
   };
 }
 
-/** `<plugin>-<server>`, of at most 64 characters that a server's name may have; no other pair has the same. */
+/** `<plugin>_<server>`, with a mark where that is no name of a server or could be another's; no other pair has the same. */
 function serverName(plugin: string, server: string, hash: Hash): string {
-  const whole = `${plugin.replaceAll('.', '-')}-${server}`.replaceAll(/_{2,}/g, '_');
-  if (whole.length <= MAX_NAME && !plugin.includes('.')) return whole;
+  const whole = `${plugin}_${server}`;
+  if (whole.length <= MAX_NAME && !/\.|__/.test(whole)) return whole;
   const mark = hash.sha256(JSON.stringify([plugin, server])).slice(0, HASH_CHARS);
-  return `${whole.slice(0, MAX_NAME - HASH_CHARS - 1)}-${mark}`;
+  const plain = whole.replaceAll('.', '-').replaceAll(/_{2,}/g, '_');
+  return `${plain.slice(0, MAX_NAME - HASH_CHARS - 1).replace(/_$/, '')}-${mark}`;
 }
