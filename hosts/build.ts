@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { BUILT_INS, GROUP, NAMED_EXPORTS } from './bundle-plugins.ts';
+import { EXTENSION_PROGRAM } from './extension-child/program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -50,6 +51,25 @@ async function bundle(out: string, entryPoints: Record<string, string>, plugins:
     await mkdir(dirname(file.path), { recursive: true });
     await writeFile(file.path, withRequire(file.text));
   }
+  return metafile;
+}
+
+/** The program of plugin hosts: one file with nothing beside it, since nothing else can be read where it runs. */
+async function bundleExtensionHost(out: string): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['hosts/extension-child/main.ts'],
+    outfile: join(out, EXTENSION_PROGRAM),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    minify: true,
+    keepNames: true,
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  });
   return metafile;
 }
 
@@ -114,10 +134,14 @@ const present: readonly string[] = await readdir(out).catch(() => []);
 if (present.length > 0 && !present.includes('odek.js')) throw new Error(`--out ${out} holds something that is not a build of odek`);
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
-const [program, library] = await Promise.all([
+const [program, library, extensionHost] = await Promise.all([
   bundle(out, PROGRAM, [GROUP]),
   bundle(out, LIBRARY),
+  bundleExtensionHost(out),
   values.types ? declareTypes(out) : undefined,
 ]);
 await makeCommand(out);
-await writeLicences(out, [...Object.keys(program.inputs), ...Object.keys(library.inputs)]);
+await writeLicences(
+  out,
+  [program, library, extensionHost].flatMap(({ inputs }) => Object.keys(inputs)),
+);
