@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/processes.ts';
 import { onStage, PATIENT, type Stage } from '../support/stage.ts';
@@ -57,6 +58,9 @@ describe.concurrent('the daemon', PATIENT, () => {
       const second = await stage.run(['schedule', 'daemon']);
       expect(second.code).toBe(3);
       expect(second.stderr).toContain(`process ${first.child.pid} (odek schedule`);
+      const alias = join(stage.home, 'alias');
+      await symlink(stage.state, alias);
+      expect((await stage.run(['schedule', 'daemon'], { env: { ODEK_HOME: alias } })).code).toBe(3);
       const status = await stage.run(['schedule', 'status', '--json']);
       expect(JSON.parse(status.stdout).scheduler).toMatchObject({ pid: first.child.pid, surface: 'schedule' });
       expect((await ended(first)).code).toBe(0);
@@ -122,6 +126,27 @@ describe.concurrent('the daemon', PATIENT, () => {
       expect((await ended(running)).stdout).toContain('still here');
       expect(stage.server.count).toBe(1);
     }));
+
+  it('that was stopped for more than a minute is replaced, and begins nothing when it goes on', () =>
+    onStage(
+      () => ({ text: 'done' }),
+      async (stage) => {
+        const stopped = await daemon(stage);
+        stopped.child.kill('SIGSTOP');
+        const db = new DatabaseSync(join(stage.state, 'odek.db'));
+        db.exec('UPDATE schedule_lease SET beat = beat - 61000');
+        db.close();
+        const next = await daemon(stage);
+        stopped.child.kill('SIGCONT');
+        const jobs = [await putDue(stage), await putDue(stage), await putDue(stage)];
+        for (const { child } of [stopped, next]) child.kill('SIGHUP');
+        await stopped.untilTold('this process is no longer the scheduler: process ');
+        for (const { id } of jobs) await untilRun(stage, id, 'ran');
+        expect((await ended(stopped)).stdout).toBe('');
+        expect((await ended(next)).stdout.match(/^---/gm)).toHaveLength(3);
+        expect(stage.server.count).toBe(3);
+      },
+    ));
 
   it('sees jobs that came, changed and went without a restart, and passes over one that means nothing', () =>
     onStage(
