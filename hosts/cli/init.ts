@@ -58,6 +58,7 @@ const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
   model: 'my-model',
   name: 'my-sink',
   server: 'my-server',
+  plugin: 'my-plugin',
 };
 
 const EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -97,6 +98,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'telegram.allowed_users': ['123456789'],
   'telegram.health_addr': '127.0.0.1:8788',
   'telegram.default_chat_id': '123456789',
+  'extension_host.node': '/usr/local/bin/node',
   'network.allow_hosts': ['localhost:8080'],
   'web_search.base_url': 'http://localhost:8888',
 };

@@ -1,6 +1,7 @@
 import type { DangerAction, DangerClass, NonInteractiveRule } from '../../ports/approval.ts';
 import type { ModelPrice } from '../../ports/budget.ts';
 import { CONFIG_KEYS, keySpec } from './keys.ts';
+import { pluginsOf } from './plugin-keys.ts';
 import { schedulesOf } from './schedules.ts';
 import { telegramOf } from './telegram.ts';
 import type { ConfigValue, McpServerConfig, ProviderConfig, ResolvedConfig, StatePaths } from './types.ts';
@@ -102,6 +103,7 @@ export function assemble({ values, state, secrets, warnings, asked = {} }: Assem
     },
     schedules: schedulesOf(values),
     telegram: telegramOf(values),
+    ...pluginsOf(values),
     mcp_servers: group<McpServerConfig>(values, 'mcp_servers.'),
     state,
     secrets,

@@ -1,6 +1,7 @@
 import type { KeySpec } from './key-spec.ts';
 import { MODEL_KEYS } from './model-keys.ts';
 import { OPERATOR_KEYS } from './operator-keys.ts';
+import { PLUGIN_KEYS } from './plugin-keys.ts';
 import { RUN_KEYS } from './run-keys.ts';
 import { SANDBOX_KEYS } from './sandbox-keys.ts';
 import { SCHEDULE_KEYS } from './schedule-keys.ts';
@@ -14,6 +15,7 @@ export const CONFIG_KEYS: readonly KeySpec[] = [
   ...OPERATOR_KEYS,
   ...SCHEDULE_KEYS,
   ...TELEGRAM_KEYS,
+  ...PLUGIN_KEYS,
 ];
 
 /** The spec of an exact key of the table. */

@@ -5,6 +5,7 @@ import { checkValue, invalid, isObject, short } from './check-value.ts';
 import { expand, SECRET_NAME } from './expand.ts';
 import type { KeySpec } from './key-spec.ts';
 import { CONFIG_KEYS } from './keys.ts';
+import { PLUGIN_NAME, refuseForeignSettings } from './plugin-keys.ts';
 import { NEVER_SCHEDULED } from './schedule-keys.ts';
 import type { ConfigValue } from './types.ts';
 
@@ -37,6 +38,7 @@ const MODEL = /^[\x21-\x7e]{1,256}$/;
 /** Checks a parsed configuration file and returns what it sets. Throws `ConfigError` for a value that is wrong. */
 export function readLayer(document: Readonly<Record<string, unknown>>, options: FileLayerOptions): Entry[] {
   const walk: Walk = { ...options, entries: [] };
+  if (!options.project) refuseForeignSettings(document, options.path);
   visitMembers(withoutAlias(document, options.path), [], CONFIG_KEYS, walk);
   return walk.entries;
 }
@@ -144,6 +146,7 @@ function checkName(path: readonly string[], specs: readonly KeySpec[], walk: Wal
     refuse(`a danger class${suggestion(name, DANGER_CLASSES)}`);
   }
   if ((segment === '<id>' || segment === '<name>') && !NAME.test(name)) refuse('1 to 64 of letters, digits, - and _');
+  if (segment === '<plugin>' && !PLUGIN_NAME.test(name)) refuse('the name of a plugin: 1 to 64 of a-z, 0-9, "-" and "."');
   if (segment === '<model>' && !MODEL.test(name)) refuse('1 to 256 printable characters without spaces');
 }
 

@@ -289,6 +289,14 @@ export interface ResolvedConfig {
   };
   readonly schedules: SchedulesConfig;
   readonly telegram: TelegramConfig;
+  readonly extension_host: {
+    readonly enabled: boolean;
+    /** Absent: the Node that runs odek. */
+    readonly node?: string;
+    readonly allow_unsandboxed: boolean;
+  };
+  /** By the name of the manifest; untouched. */
+  readonly plugins: Readonly<Record<string, { readonly config: Readonly<Record<string, unknown>> }>>;
   /** By name, resolved over the operator's and the project's file. */
   readonly mcp_servers: Readonly<Record<string, McpServerConfig>>;
   readonly state: StatePaths;
