@@ -4,9 +4,11 @@ import type { HostService } from '../../ports/extension-host.ts';
 /** Services that core can give today. */
 const OFFERED: readonly HostService[] = ['files', 'network', 'model'];
 
-/** What a review granted of what there is. */
+/** What a review granted: all that it showed, or nothing where one of it cannot be given. */
 export function grantsOf({ capabilities }: Pick<ActiveBundle, 'capabilities'>): readonly HostService[] {
-  return OFFERED.filter((service) => capabilities.hostServices.includes(service));
+  const { hostServices } = capabilities;
+  const isWhole = hostServices.every((service) => OFFERED.some((each) => each === service));
+  return isWhole ? OFFERED.filter((service) => hostServices.includes(service)) : [];
 }
 
 /** The same for bundles that may share a process: everything that one of them was granted, all of them were. */

@@ -71,7 +71,7 @@ export function registrationFault(spec: Registration, builtInCommands: ReadonlyS
         over(`the definition of server "${spec.name}"`, utf8Length(JSON.stringify(spec.server)), LIMITS.mcpServerBytes)
       );
     case 'hook':
-      return spec.name === 'tools/pre-execute' ? undefined : `there is no hook "${String(spec.name).slice(0, 64)}"`;
+      return spec.name === 'tools/pre-execute' ? undefined : `there is no such hook`;
   }
 }
 
