@@ -88,7 +88,7 @@ function installLogger(root: Context, link: Link): void {
       link.log(levels[message.type], Logger.format({ export() {}, maxLength: 4_096 }, message), owner);
     },
   });
-  Object.defineProperties(LoggerService.prototype, {
+  Object.defineProperties(root.logger, {
     // Plugins of odek's own log like this.
     log: {
       value(this: LoggerService, level: string, message: unknown) {

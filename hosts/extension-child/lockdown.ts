@@ -5,9 +5,9 @@ import { currentScope } from './owners.ts';
 
 /** Members of `process` that reach the system, another process, or around the linker. */
 const PROCESS_MEMBERS = [
-  ...['getBuiltinModule', 'binding', '_linkedBinding', 'dlopen', 'execve', 'kill', '_kill', '_debugProcess', '_debugEnd', '_rawDebug'],
+  ...['getBuiltinModule', 'binding', '_linkedBinding', 'dlopen', 'execve', 'kill', '_kill', '_debugProcess', '_debugEnd'],
   ...['reallyExit', 'abort', 'exit', 'chdir', 'umask', 'loadEnvFile', 'setSourceMapsEnabled', 'setUncaughtExceptionCaptureCallback'],
-  ...['setuid', 'setgid', 'seteuid', 'setegid', 'setgroups', 'initgroups', 'report', 'mainModule', 'stdin', 'stdout', 'stderr'],
+  ...['setuid', 'setgid', 'seteuid', 'setegid', 'setgroups', 'initgroups', 'mainModule'],
   ...['openStdin', '_getActiveHandles', '_getActiveRequests', 'getActiveResourcesInfo', '_preload_modules', '_startProfilerIdleNotifier'],
 ];
 /** Ways into the network, in case the sandbox is not there. */
