@@ -13,6 +13,7 @@ const MAX_FAILURES = 5;
 /** The longest hold that the end waits for. */
 const MAX_HOLD_MS = 6 * 3_600_000;
 const MAX_HOLDS = 3;
+const MAX_OWN = 20;
 /** Chats whose holds are known. */
 const MAX_CHATS = 1_000;
 
@@ -23,7 +24,7 @@ export interface Bubble {
   renew(): void;
   /** Shows nothing more on the way; then the text that counts, once, in several messages where it is long. False: it was lost. */
   finish(content: ChatText): Promise<boolean>;
-  /** Shows nothing more, and takes the message away. */
+  /** Shows nothing more, and takes its messages away, at most the last 20. */
   remove(): Promise<void>;
   /** Shows nothing more, and leaves the message as it is. */
   leave(): Promise<void>;
@@ -61,6 +62,10 @@ export function createBubbles({ messages, clock, signal }: Bubbles): OpenBubble 
     const { chatId } = place;
     const gap = isGroup(chatId) ? GROUP_GAP_MS : GAP_MS;
     let message: ChatMessageRef | undefined;
+    /** All that were made, the oldest first. */
+    let own: readonly ChatMessageRef[] = [];
+    /** Grows when what is under way is not this bubble's newest message any more. */
+    let era = 0;
     let shown = '';
     let wanted: ChatText | undefined;
     let stopTimer: (() => void) | undefined;
@@ -71,24 +76,27 @@ export function createBubbles({ messages, clock, signal }: Bubbles): OpenBubble 
     let finished: Promise<boolean> | undefined;
 
     const put = async (content: ChatText, draft: boolean): Promise<void> => {
+      const before = era;
       if (message !== undefined) await messages.edit(message, { ...content, draft }, signal);
       else {
         const sent = await messages.send(place, { ...content, ...options, draft }, signal);
-        message = { chatId: sent.place.chatId, messageId: sent.messageId };
+        const made = { chatId: sent.place.chatId, messageId: sent.messageId };
+        own = [...own, made].slice(-MAX_OWN);
+        if (era === before) message = made;
       }
-      shown = keyOf(content);
+      if (era === before) shown = keyOf(content);
     };
 
     const onFault = (error: unknown, content: ChatText): void => {
-      failures += 1;
-      if (hasCode(error, 'chat_not_modified')) shown = keyOf(content);
-      else if (hasCode(error, 'chat_not_found')) message = undefined;
-      else if (error instanceof ChatError && error.retryAfterMs !== undefined) {
-        hold(chatId, error.retryAfterMs);
-        // Edits are flooded: what comes after the hold is a new message.
-        message = undefined;
-      } else return;
-      if (shown !== keyOf(content)) wanted ??= content;
+      if (hasCode(error, 'chat_not_modified')) {
+        shown = keyOf(content);
+        return;
+      }
+      if (error instanceof ChatError && error.retryAfterMs !== undefined) hold(chatId, error.retryAfterMs);
+      else failures += 1;
+      // Somebody deleted it, or edits are flooded: what comes next is a new message.
+      if (hasCode(error, 'chat_not_found') || hasCode(error, 'chat_rate_limited')) message = undefined;
+      wanted ??= content;
     };
 
     const flush = async (): Promise<void> => {
@@ -162,6 +170,7 @@ export function createBubbles({ messages, clock, signal }: Bubbles): OpenBubble 
         schedule();
       },
       renew() {
+        era += 1;
         wanted = undefined;
         message = undefined;
         shown = '';
@@ -172,9 +181,10 @@ export function createBubbles({ messages, clock, signal }: Bubbles): OpenBubble 
       },
       async remove() {
         await stop();
-        const last = message;
+        const gone = own;
+        own = [];
         message = undefined;
-        if (last !== undefined) await messages.remove(last, signal).catch(() => undefined);
+        for (const each of gone) await messages.remove(each, signal).catch(() => undefined);
       },
       leave: stop,
     };
