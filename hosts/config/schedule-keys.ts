@@ -145,7 +145,7 @@ export const SCHEDULE_KEYS: readonly KeySpec[] = [
     type: 'choice',
     choices: ['allow', 'prompt', 'deny'],
     project: 'ignored',
-    summary: `Action in scheduled runs for one danger class: ${DANGER_CLASSES.map((name) => `\`${name}\``).join(' ')}. ${NEVER_SCHEDULED.map((name) => `\`${name}\``).join(', ')} stay denied.`,
+    summary: `Action in scheduled runs for one danger class: ${DANGER_CLASSES.map((name) => `\`${name}\``).join(' ')}. ${NEVER_SCHEDULED.map((name) => `\`${name}\``).join(', ')} stay denied. \`ODEK_SCHEDULES_DANGEROUS_CLASSES\` takes them as JSON.`,
   },
   {
     key: 'schedules.dangerous.allowlist',
