@@ -10,6 +10,8 @@ import type { Scope } from './scope.ts';
 export function judgeArguments(name: string, rule: ProgramRule, args: readonly Field[], scope: Scope, inspection: Inspection): Arguments {
   const given = readArguments(args, rule);
   for (const cls of rule.adds ?? []) inspection.add(cls, `${name} ${rule.because ?? 'does'}`);
+  if (rule.adds?.includes('network_egress') === true && args.some((field) => !isKnown(field)))
+    inspection.add('network_upload', `${name} sends text that is only known at run time`);
   judgeOptions(name, rule, given, scope, inspection);
   if (rule.verbs === undefined) judgeOperands(name, rule, given, scope, inspection);
   return given;

@@ -41,6 +41,7 @@ export type SpecialRule =
   | 'git'
   | 'grep'
   | 'jq'
+  | 'lookup'
   | 'ps'
   | 'read'
   | 'rm'

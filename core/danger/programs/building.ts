@@ -29,7 +29,8 @@ const NODE_VERBS: ProgramTable = {
     because: 'gets a package and runs it',
     options: { '-c --call': 'line' },
   }),
-  ...each('ls list ll la why outdated explain licenses prefix root bin docs repo help version -v', LOOKS),
+  ...each('ls list ll la why outdated explain licenses prefix root bin version -v', LOOKS),
+  ...each('docs repo help bugs issues home', { adds: CODE, because: 'opens a program that the project can name' }),
   version: { adds: ['local_write', 'code_execution'], because: 'changes the version and runs scripts' },
   ...each('view info show search audit ping whoami fund outdated', ASKS),
   pack: { adds: ['local_write', 'code_execution'], because: 'builds the package' },
@@ -61,7 +62,7 @@ const PYTHON_PACKAGES: ProgramTable = {
     },
   }),
   ...each('uninstall remove', { adds: ['install'], because: 'changes the installed packages' }),
-  ...each('list show freeze check help inspect env tree', LOOKS),
+  ...each('list show freeze check help inspect env tree', { options: { '--log': 'write', '-r --requirement --cert': 'read' } }),
   ...each('search index', ASKS),
   ...each('config cache', { adds: ['system_write'], because: 'changes settings' }),
   ...each('publish upload', PUBLISHES),
@@ -76,7 +77,9 @@ export const BUILDING: ProgramTable = {
   ),
   ...each('gofmt rustfmt', { operands: 'write' }),
   npm: { ...NODE_MANAGER, bare: ['safe'] },
-  ...each('pnpm yarn bun', { ...NODE_MANAGER, others: CODE }),
+  ...each('pnpm bun', { ...NODE_MANAGER, others: CODE }),
+  // Whatever it is asked, it may run the version of itself that the project holds.
+  yarn: { ...NODE_MANAGER, others: CODE, adds: CODE, because: 'may run a file of the project in its own place' },
   ...each('npx pnpx bunx', {
     adds: [...INSTALLS, 'code_execution'],
     because: 'gets a package and runs it',
@@ -118,14 +121,15 @@ export const BUILDING: ProgramTable = {
     },
   }),
   composer: {
-    verbs: { ...each('install update require create-project', GETS), ...each('show validate', LOOKS), ...each('run-script exec', RUNS) },
+    verbs: { ...each('install update require create-project', GETS), ...each('show validate run-script exec', RUNS) },
   },
   cargo: {
     verbs: {
       ...each('build b check c test t run r bench doc d clippy fmt fix expand miri', RUNS),
       ...each('install add update fetch vendor', GETS),
       ...each('uninstall remove', { adds: ['install'], because: 'changes the installed packages' }),
-      ...each('tree metadata version help locate-project pkgid', LOOKS),
+      ...each('tree metadata', RUNS),
+      ...each('version help locate-project pkgid', LOOKS),
       ...each('search', ASKS),
       clean: DELETES,
       ...each('new init', { adds: ['local_write'], because: 'writes a project', operands: 'write' }),
@@ -140,7 +144,9 @@ export const BUILDING: ProgramTable = {
       ...each('build run test vet generate tool install fix', { ...RUNS, options: { '-exec -toolexec -vettool': 'line', '-o': 'write' } }),
       install: { adds: [...INSTALLS, 'code_execution'], because: 'gets a package and builds it' },
       ...each('get mod work', { ...GETS }),
-      ...each('version env list doc help', { options: { '-w -u': '+system_write', '-toolexec -exec': 'line' } }),
+      ...each('version env list doc help', {
+        options: { '-w -u': '+system_write', '-export -compiled': '+code_execution', '-toolexec -exec': 'line' },
+      }),
       fmt: { adds: ['local_write'], because: 'formats files' },
       clean: DELETES,
     },
@@ -149,7 +155,8 @@ export const BUILDING: ProgramTable = {
     bare: ['safe'],
     options: { '-H --host -c --context --config --tlscacert --tlscert --tlskey -l --log-level --connection --url': 'value+system_write' },
     verbs: {
-      ...each('ps images version info logs inspect stats top port history events diff search', {
+      inspect: { adds: ['system_write'], because: 'shows the environments of containers' },
+      ...each('ps images version info logs stats top port history events diff search', {
         options: { '-f --filter --format -n --tail --since': 'value' },
       }),
       ...each('run exec start restart attach create compose buildx build stack swarm service', {
@@ -174,7 +181,7 @@ export const BUILDING: ProgramTable = {
   ...each('kubectl oc', {
     options: {
       '-n --namespace --context --cluster --user -o --output -l --selector': 'value',
-      '--kubeconfig': 'read',
+      '--kubeconfig': 'read+code_execution',
       '-s --server --token --as': 'value+network_upload',
     },
     verbs: {
@@ -195,7 +202,7 @@ export const BUILDING: ProgramTable = {
     },
   }),
   helm: {
-    options: { '-n --namespace --kube-context': 'value', '--kubeconfig': 'read' },
+    options: { '-n --namespace --kube-context': 'value', '--post-renderer': 'script', '--kubeconfig': 'read+code_execution' },
     verbs: {
       ...each('list ls status get history show search version template lint', { adds: ['network_egress'], because: 'asks the cluster' }),
       ...each('install upgrade rollback repo pull push dependency', {

@@ -8,12 +8,16 @@ export const NETWORK: ProgramTable = {
   curl: {
     special: 'curl',
     options: {
-      '-d --data --data-ascii --data-binary --json --data-urlencode -F --form --url-query': 'sends',
+      '-d --data --data-ascii --data-binary --json -F --form': 'sends',
+      '--data-urlencode --url-query': 'sends',
+      '--variable': 'value+network_upload',
+      '--proto-default': 'value+unknown',
       '--data-raw --form-string': 'sends',
       '-T --upload-file': 'value+network_upload',
       '-X --request': 'value',
       '-o --output': 'write',
-      '-O --remote-name -J --remote-name-all': '+local_write',
+      '-O --remote-name --remote-name-all': '+local_write',
+      '-J --remote-header-name': '+persistence',
       '-D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc --output-dir': 'write',
       '-H --header --proxy-header': 'value',
       '-u --user -U --proxy-user --oauth2-bearer --pass --aws-sigv4': 'value+network_upload',
@@ -22,7 +26,7 @@ export const NETWORK: ProgramTable = {
       '-b --cookie': 'value+network_upload',
       '-K --config': 'read+unknown',
       '--cacert --capath --crlfile --etag-compare': 'read',
-      '-x --proxy --preproxy --socks5 --socks5-hostname --socks4 --doh-url --connect-to --resolve': 'value+network_upload',
+      '-x --proxy --dns-servers --preproxy --socks5 --socks5-hostname --socks4 --doh-url --connect-to --resolve': 'value+network_upload',
       '--unix-socket --abstract-unix-socket': 'value+system_write',
       '-w --write-out': 'value',
       '-A -e -m -r -C -z -Y -y --user-agent --referer --max-time --connect-timeout --retry --retry-delay --retry-max-time --range --limit-rate --max-redirs --interface --ciphers --tls-max --parallel-max --continue-at --max-filesize --proto --proto-redir --create-file-mode --keepalive-time --speed-limit --speed-time --time-cond':
@@ -49,6 +53,7 @@ export const NETWORK: ProgramTable = {
         'value+network_upload',
       '--ask-password': 'flag',
       '--use-askpass': 'line',
+      '-r --recursive -m --mirror -p --page-requisites -x --force-directories --content-disposition --trust-server-names': '+persistence',
       '-e --execute': 'value+unknown',
       '--config': 'read+unknown',
       '-i --input-file': 'read+network_upload',
@@ -58,13 +63,20 @@ export const NETWORK: ProgramTable = {
     },
   }),
   ...each('http https xh xhs httpie', { adds: SENDS, because: 'sends what its arguments say', operands: 'address' }),
-  ...each('ping ping6 traceroute tracepath mtr dig nslookup host whois getent drill kdig', {
+  ...each('dig drill kdig nslookup', {
+    special: 'lookup',
+    adds: REACHES,
+    because: 'asks other machines',
+    operands: 'address',
+    options: { '-f': 'read', '-c -p -t -b -k -y -x -q': 'value' },
+  }),
+  ...each('ping ping6 traceroute tracepath mtr host whois', {
     adds: REACHES,
     because: 'asks other machines',
     operands: 'address',
     options: { '-c -i -W -w -s -t -p -f': 'value' },
   }),
-  getent: {},
+  getent: { special: 'lookup' },
   ...each(
     'nc ncat netcat socat telnet ftp sftp tftp lftp cadaver rclone s3cmd gsutil croc magic-wormhole wormhole rcp mosh autossh sshfs',
     { adds: SENDS, because: 'sends data to other machines or listens for them', operands: 'address' },

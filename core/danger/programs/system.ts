@@ -21,6 +21,7 @@ export const SYSTEM: ProgramTable = {
   ),
   ...each('kill pkill killall xkill skill renice', { adds: ['system_write'], because: 'changes other processes' }),
   systemctl: {
+    options: { '-H --host -M --machine': 'value+network_upload' },
     bare: ['safe'],
     others: ['system_write'],
     verbs: {

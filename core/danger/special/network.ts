@@ -1,8 +1,9 @@
-import { isKnown, literal } from '../fields.ts';
+import { type Field, isKnown, literal } from '../fields.ts';
 import { leadsInside } from '../internal-host.ts';
 import { judgeArguments, judgeRole } from '../judge-arguments.ts';
+import type { GivenOption } from '../options.ts';
 import { judgeCarry, judgeRead, judgeWrite } from '../paths.ts';
-import type { Special } from './call.ts';
+import type { Call, Special } from './call.ts';
 
 const READING_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const SECRET_HEADER =
@@ -14,7 +15,15 @@ export const curl: Special = (call) => {
   inspection.add('network_egress', `${name} reaches another machine`);
   const { options, operands } = judgeArguments(name, rule, args, scope, inspection);
   for (const { name: option, value } of options) {
+    if (option.startsWith('--expand-')) inspection.add('network_upload', `${name} puts the content of variables into the question`);
     if (value === undefined) continue;
+    if (!isKnown(value)) inspection.add('network_upload', `${name} sends text that is only known at run time`);
+    if (option === '-w' && value.text.startsWith('@')) judgeRead(literal(value.text.slice(1)), scope, inspection);
+    const named = option === '--data-urlencode' ? /^[^=@]*@(.*)$/s.exec(value.text)?.[1] : undefined;
+    if (named !== undefined) {
+      inspection.add('network_upload', `${name} sends the file ${named.slice(0, 80)}`);
+      judgeRead(literal(named), scope, inspection);
+    }
     if ((option === '-X' || option === '--method') && (!isKnown(value) || !READING_METHODS.has(value.text.toUpperCase())))
       inspection.add('network_upload', `${name} uses the method ${value.text.slice(0, 20).replaceAll('\0', '…')}, which changes something`);
     if (option === '-H' || option === '--header') judgeHeader(call, value.text);
@@ -23,6 +32,31 @@ export const curl: Special = (call) => {
   const urls = options.flatMap(({ name: option, value }) => (option === '--url' && value !== undefined ? [value] : []));
   for (const operand of operands) judgeRole('address', operand, name, scope, inspection);
   for (const { text } of [...operands, ...urls]) judgeHostOf(text, call);
+  judgeStored(call, options, [...operands, ...urls]);
+  return undefined;
+};
+
+/** Where no name is given, what is stored gets the last name of its address. */
+function judgeStored({ name, scope, inspection }: Call, options: readonly GivenOption[], urls: readonly Field[]): void {
+  const named = options.some((option) => option.name === (name === 'curl' ? '-o' : '-O') && option.value !== undefined);
+  if (named || (name === 'curl' && !options.some((option) => option.name === '-O'))) return;
+  for (const { text } of urls) {
+    const last = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*\/(?:[^?#]*\/)?([^/?#]+)/i.exec(text)?.[1];
+    if (last !== undefined) judgeWrite(literal(last), scope, inspection);
+  }
+}
+
+/** Looking a name up tells it to others; `getent` does so for hosts alone. */
+export const lookup: Special = ({ name, rule, args, scope, inspection, stdin }) => {
+  const { operands, options } = judgeArguments(name, rule, args, scope, inspection);
+  if (options.some((option) => option.name === '-f')) inspection.add('network_upload', `${name} asks for what a file holds`);
+  if (name === 'getent') {
+    if (isKnown(operands[0] ?? literal('')) && !/^a?hosts/.test(operands[0]?.text ?? '')) return undefined;
+    inspection.add('network_egress', 'getent asks for a name');
+  }
+  const open = args.some((field) => !isKnown(field));
+  if (open || (stdin !== undefined && name !== 'getent'))
+    inspection.add('network_upload', `${name} sends text that is only known at run time`);
   return undefined;
 };
 
