@@ -70,6 +70,8 @@ interface Current {
   readonly tally: Tally;
   progress?: Progress;
   cause?: Cause;
+  /** Its answer is there and only has to be said. */
+  isAnswered?: boolean;
 }
 
 interface Room {
@@ -205,6 +207,7 @@ export function createRuns(parts: RunParts): Runs {
       const agent = await agents.open(room.place, room.edges);
       const result = await runAgent(room, current, agent);
       stopTyping();
+      current.isAnswered = true;
       await conclude(room, current, result);
     } catch (error) {
       await current.progress.end();
@@ -287,7 +290,10 @@ export function createRuns(parts: RunParts): Runs {
       const gone = waiting.length === 0 ? '' : ` ${waiting.length} waiting requests are gone with it.`;
       return room.current === current ? `⏹️ Stopping…${gone}` : gone.trim();
     },
-    isBusy: (place) => rooms.get(sessionIdOf(place))?.current !== undefined,
+    isBusy(place) {
+      const current = rooms.get(sessionIdOf(place))?.current;
+      return current !== undefined && current.isAnswered !== true;
+    },
     whenIdle(place, work) {
       const room = roomOf(place);
       if (room.after.length >= MAX_AFTER) room.after.shift();
