@@ -2,6 +2,7 @@ import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { ArtifactLedger } from '../../ports/artifact.ts';
 import type { AuditStore } from '../../ports/audit.ts';
 import type { ChatInbox } from '../../ports/chat-inbox.ts';
+import type { CommandReceipts } from '../../ports/command-receipt.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { DeliveryOutbox, FireLedger, SchedulerLeases, ScheduleStore } from '../../ports/schedule.ts';
 import type { SessionStore } from '../../ports/session.ts';
@@ -10,6 +11,7 @@ import { openApprovals } from './approvals.ts';
 import { openArtifacts } from './artifacts.ts';
 import { openAudit } from './audit.ts';
 import { openChatInbox } from './chat-inbox.ts';
+import { openCommandReceipts } from './command-receipts.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
 import { ownIdentity } from './process-identity.ts';
 import { checkDatabase, type StoreReport } from './report.ts';
@@ -47,6 +49,8 @@ export interface Store {
   readonly approvals: ApprovalStore;
   /** Files that tools handed over by reference. */
   readonly artifacts: ArtifactLedger;
+  /** Commands of plugins that clients had run. */
+  readonly commandReceipts: CommandReceipts;
   readonly schedules: Schedules;
   /** What came in for a bot; `bot` names it among others. */
   inbox(bot: string): ChatInbox;
@@ -78,6 +82,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     audit: audit.store,
     approvals: openApprovals(db, self, options.clock),
     artifacts: openArtifacts(db, options.clock),
+    commandReceipts: openCommandReceipts(db, self, options.clock),
     schedules: {
       jobs: openJobs(db),
       fires: openFires(db, runner, options.clock),

@@ -222,4 +222,24 @@ CREATE TABLE chat_marks (
 ) WITHOUT ROWID;
 `;
 
-export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES, AUDIT, ARTIFACTS, CHAT_INBOX];
+/** Commands of plugins that clients had run, by the key that the client chose. A row that runs belongs to its process. */
+const COMMAND_RECEIPTS = `
+CREATE TABLE command_receipts (
+  n INTEGER PRIMARY KEY,
+  thread TEXT NOT NULL,
+  operation_key TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  name TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  state TEXT NOT NULL,
+  text TEXT NOT NULL,
+  turn TEXT,
+  created_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  owner_pid INTEGER NOT NULL,
+  owner_start TEXT NOT NULL,
+  UNIQUE (thread, operation_key)
+);
+`;
+
+export const MIGRATIONS: readonly string[] = [SESSIONS, USAGE, APPROVALS, SCHEDULES, AUDIT, ARTIFACTS, CHAT_INBOX, COMMAND_RECEIPTS];
