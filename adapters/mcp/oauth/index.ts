@@ -62,6 +62,7 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
   const logIn = async (server: McpHttpServer, wwwAuthenticate: string | undefined, signal: AbortSignal): Promise<OAuthRecord> => {
     const { show } = options;
     if (show === undefined) throw loginNeeded(server);
+    await load(server);
     const { logIn: begin } = await import('./login.ts');
     return begin({ server, key: keyOf(server), records, http: options.http(server), options, show, wwwAuthenticate }, signal);
   };
@@ -98,7 +99,11 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
     const renewed = async (used: string, signal: AbortSignal): Promise<OAuthRecord | undefined> => {
       const { renewTokens } = await import('./renewal.ts');
       const { now, learn } = options;
-      const record = await renewTokens({ server, key, records, http: options.http(server), now, learn }, used, signal);
+      const record = await renewTokens({ server, key, records, http: options.http(server), now, learn }, used, signal).catch(
+        (error: unknown) => {
+          throw error instanceof McpError || error instanceof CancelledError ? error : unusable(server, error);
+        },
+      );
       loaded = Promise.resolve(record);
       return record;
     };

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { OdekError } from '../../../ports/errors.ts';
 import { isFields } from '../fields.ts';
 import { withLock } from './lock.ts';
 
@@ -91,24 +92,28 @@ export function createOAuthRecords(folder: string): OAuthRecords {
   };
 }
 
+function unusable(why: string): Error {
+  return new OdekError('mcp_login_failed', why);
+}
+
 function busy(file: string, waitMs: number): Error {
-  return new Error(`another process holds ${file} for more than ${waitMs} ms`);
+  return unusable(`another process holds ${file} for more than ${waitMs} ms`);
 }
 
 async function read(file: string): Promise<readonly OAuthRecord[]> {
   const opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => error);
   if (opened instanceof Error) {
     if (opened.code === 'ENOENT' || opened.code === 'ENOTDIR') return [];
-    throw new Error(`${file} cannot be read (${opened.code})`);
+    throw unusable(`${file} cannot be read (${opened.code})`);
   }
   try {
     const stat = await opened.stat();
-    if (!stat.isFile()) throw new Error(`${file} is no regular file`);
+    if (!stat.isFile()) throw unusable(`${file} is no regular file`);
     // Who may read it has the logins already; who may write it could put in a login of their own.
     if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
-      throw new Error(`${file} is open to others; nothing in it is used until you run: chmod 600 ${file}`);
+      throw unusable(`${file} is open to others; nothing in it is used until you run: chmod 600 ${file}`);
     }
-    if (stat.size > MAX_FILE_BYTES) throw new Error(`${file} has ${stat.size} bytes, the limit is ${MAX_FILE_BYTES}`);
+    if (stat.size > MAX_FILE_BYTES) throw unusable(`${file} has ${stat.size} bytes, the limit is ${MAX_FILE_BYTES}`);
     return parsed(await opened.readFile('utf8'), file);
   } finally {
     await opened.close();
@@ -123,7 +128,7 @@ function parsed(text: string, file: string): readonly OAuthRecord[] {
     // What was read is not told: it may hold tokens.
   }
   if (!isFields(value) || value.version !== VERSION || !Array.isArray(value.logins) || !value.logins.every(isRecord)) {
-    throw new Error(`${file} is no list of logins of version ${VERSION}; move it away and sign in again`);
+    throw unusable(`${file} is no list of logins of version ${VERSION}; move it away and sign in again`);
   }
   return value.logins;
 }
