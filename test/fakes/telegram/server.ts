@@ -185,6 +185,7 @@ export async function startTelegramServer(options: { readonly token?: string; re
     poll?.end(new Refusal(409, CONFLICT));
     const offset = Number(params.offset ?? 0);
     while (queue[0] !== undefined && offset > 0 && queue[0].update_id < offset) queue.shift();
+    wake();
     const due = (): readonly Params[] => queue.slice(0, Number(params.limit ?? 100));
     if (due().length === 0 && Number(params.timeout ?? 0) > 0) {
       await new Promise<void>((resolve, reject) => {
