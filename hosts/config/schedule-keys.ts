@@ -112,7 +112,7 @@ export const SCHEDULE_KEYS: readonly KeySpec[] = [
     choices: ['none', 'telegram'],
     env: 'ODEK_SCHEDULES_APPROVER',
     project: 'ignored',
-    summary: 'Who is asked when a scheduled run wants something that needs a person. `telegram` counts where the bot runs the jobs.',
+    summary: 'Who is asked when a scheduled run wants something that needs a person. With `telegram`, the people of `schedules.telegram_admin_users` in the job's chat.',
   },
   {
     key: 'schedules.allow_telegram_management',

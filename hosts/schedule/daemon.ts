@@ -9,11 +9,12 @@ import { onInterrupt } from '../cli/interrupt.ts';
 import { openConfiguredStore } from '../cli/store.ts';
 import { selectProvider } from '../config/select.ts';
 import type { ResolvedConfig } from '../config/types.ts';
+import { scheduleApprover } from './approver.ts';
 import { appendToLog } from './deliver/log-file.ts';
 import { type Health, type HealthEndpoint, serveHealth } from './health.ts';
 import { logFileOf, openScheduler } from './open.ts';
 import { SCHEDULE_POLICIES } from './policy.ts';
-import type { LogLevel, Scheduler } from './scheduler.ts';
+import type { LogLevel, RunEdges, Scheduler } from './scheduler.ts';
 
 /** How long runs may go on after the signal to end. */
 const DRAIN_MS = 20_000;
@@ -94,7 +95,11 @@ export async function runDaemon(context: CommandContext): Promise<number> {
     health = await openHealth(config, look, log);
     checkModel(config, log);
     const print = (text: string): void => void io.stdout.write(text);
-    const options = { surface: 'schedule', policy: SCHEDULE_POLICIES.daemon, config, env, cwd, store, clock, log, print } as const;
+    const policy = SCHEDULE_POLICIES.daemon;
+    const redact = createRedactor(config.secrets).text;
+    const approver = scheduleApprover({ config, policy, store, redact, warn: (text) => log('warning', text) });
+    const edgesOf = (): RunEdges => (approver === undefined ? {} : { approver });
+    const options = { surface: 'schedule', policy, config, env, cwd, store, clock, log, print, edgesOf } as const;
     scheduler = await openScheduler(options);
     const stopEarly = (): void => void scheduler?.stop(0);
     interrupt.signal.addEventListener('abort', stopEarly, { once: true });
