@@ -112,7 +112,8 @@ export const SCHEDULE_KEYS: readonly KeySpec[] = [
     choices: ['none', 'telegram'],
     env: 'ODEK_SCHEDULES_APPROVER',
     project: 'ignored',
-    summary: 'Who is asked when a scheduled run wants something that needs a person. With `telegram`, the people of `schedules.telegram_admin_users` in the job's chat.',
+    summary:
+      'Who is asked when a scheduled run wants something that needs a person. With `telegram`, the people of `schedules.telegram_admin_users` in the chat of the job.',
   },
   {
     key: 'schedules.allow_telegram_management',
