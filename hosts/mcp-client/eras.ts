@@ -9,19 +9,31 @@ type Era = ReturnType<Eras['get']>;
 const MAX_KEPT = 1000;
 const MAX_CHARS = 1024 * 1024;
 const KNOWN: readonly unknown[] = ['modern', 'legacy'];
+/** An old server may have been renewed since: after this long it is asked again. */
+const LEGACY_MS = 7 * 24 * 60 * 60 * 1000;
+
+interface Verdict {
+  readonly era: NonNullable<Era>;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
 
 /**
- * Which servers speak an old protocol and which a new one, kept in a file so that the next start need not ask.
- * It is no more than a hint: a file that cannot be read or written is as good as none.
+ * Which servers speak an old protocol and which a new one, kept in a file so that the next start need not ask; that a
+ * server is old is believed for a week. It is no more than a hint: a file that cannot be read or written is as good as none.
  */
-export function keptEras(file: string): Eras {
+export function keptEras(file: string, now: () => number = Date.now): Eras {
   const known = read(file);
   return {
-    get: (key) => known.get(digest(key)),
+    get(key) {
+      const verdict = known.get(digest(key));
+      const isOver = verdict?.era === 'legacy' && !(Math.abs(now() - verdict.at) < LEGACY_MS);
+      return isOver ? undefined : verdict?.era;
+    },
     set(key, era) {
       // The newest last: the oldest go first.
       known.delete(digest(key));
-      if (era !== undefined) known.set(digest(key), era);
+      if (era !== undefined) known.set(digest(key), { era, at: now() });
       write(file, [...known].slice(-MAX_KEPT));
     },
   };
@@ -32,17 +44,19 @@ function digest(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-function read(file: string): Map<string, Era> {
+function read(file: string): Map<string, Verdict> {
   try {
     const text = readFileSync(file, 'utf8');
     const value: unknown = text.length > MAX_CHARS ? {} : JSON.parse(text);
-    return new Map(Object.entries(value as Record<string, Era>).filter(([, era]) => KNOWN.includes(era)));
+    return new Map(
+      Object.entries(value as Record<string, Verdict>).filter(([, { era, at }]) => KNOWN.includes(era) && Number.isFinite(at)),
+    );
   } catch {
     return new Map();
   }
 }
 
-function write(file: string, entries: readonly (readonly [string, Era])[]): void {
+function write(file: string, entries: readonly (readonly [string, Verdict])[]): void {
   const temporary = `${file}.${process.pid}`;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

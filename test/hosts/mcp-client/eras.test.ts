@@ -27,14 +27,32 @@ describe('what is known of the protocols of servers', () => {
     expect([keptEras(file).get('a'), keptEras(file).get('b')]).toEqual([undefined, 'modern']);
   });
 
-  it.each(['', '{', '[]', 'null', '{"x":"future","y":1}'])('is nothing where the file holds %j', async (text) => {
-    keptEras(file).set('a', 'legacy');
-    await writeFile(file, text);
-    const eras = keptEras(file);
-    expect(eras.get('a')).toBeUndefined();
-    eras.set('a', 'modern');
-    expect(keptEras(file).get('a')).toBe('modern');
+  it('is asked again after a week where it was an old one', () => {
+    const day = 24 * 60 * 60 * 1000;
+    const at = (days: number) => keptEras(file, () => days * day);
+    at(0).set('old', 'legacy');
+    at(0).set('new', 'modern');
+    expect([at(6.9).get('old'), at(7.1).get('old'), at(-8).get('old'), at(400).get('new')]).toEqual([
+      'legacy',
+      undefined,
+      undefined,
+      'modern',
+    ]);
+    at(8).set('old', 'legacy');
+    expect(at(14).get('old')).toBe('legacy');
   });
+
+  it.each(['', '{', '[]', 'null', '{"x":"legacy","y":1}', '{"x":{"era":"future","at":1},"y":{"era":"legacy"}}'])(
+    'is nothing where the file holds %j',
+    async (text) => {
+      keptEras(file).set('a', 'legacy');
+      await writeFile(file, text);
+      const eras = keptEras(file);
+      expect(eras.get('a')).toBeUndefined();
+      eras.set('a', 'modern');
+      expect(keptEras(file).get('a')).toBe('modern');
+    },
+  );
 
   it('harms nobody where it cannot be written', async () => {
     await writeFile(join(root, 'state'), 'a file in the way');
