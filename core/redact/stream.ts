@@ -33,14 +33,19 @@ function cutLength(held: string, redactor: Redactor): number {
   return held.length;
 }
 
-/** How much of `held` is whole: up to its last word, and not into a private key that has not ended. */
-function wholeLength(held: string, redactor: Redactor): number {
-  if (held.length > 2 * REDACTION_REACH) return cutLength(held, redactor);
+/** Up to the last word, and not into a private key that has not ended. */
+function endOfWhole(held: string, redactor: Redactor): number {
   const whole = redactor.cut(held, boundary(held));
   const key = held.lastIndexOf(KEY_BEGINS);
   if (key === -1) return whole;
   const end = KEY_ENDS.exec(held.slice(key));
   return end !== null && key + end.index + end[0].length <= whole ? whole : Math.min(key, whole);
+}
+
+/** How much of `held` can go: what is whole, and of a run that does not end the part that is far enough from its end. */
+function wholeLength(held: string, redactor: Redactor): number {
+  const whole = endOfWhole(held, redactor);
+  return held.length - whole > 2 * REDACTION_REACH ? cutLength(held, redactor) : whole;
 }
 
 /**
