@@ -1,7 +1,7 @@
 /** What the service or the network answers → {@link ChatError}. No text of them holds the token. */
 import type { GrammyError } from 'grammy';
 import { ChatError } from '../../ports/chat.ts';
-import { CancelledError, isOdekError } from '../../ports/errors.ts';
+import { isOdekError } from '../../ports/errors.ts';
 import type { ApiFault } from './attempts.ts';
 
 const MAX_DESCRIPTION = 300;
@@ -61,10 +61,6 @@ export function faultOf(method: string, error: unknown, mask: Mask): ApiFault {
   const before = ['connection_refused', 'dns_failure', 'tls_failure'].includes(code) || !retry;
   const of = new ChatError('chat_network', `the Bot API could not be asked for ${method}: ${message}`, { value: code });
   return { error: of, retry, arrived: before ? 'no' : 'perhaps', network: true };
-}
-
-export function isCancelled(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted || error instanceof CancelledError;
 }
 
 /** A topic that was deleted, closed or never was one. */

@@ -64,9 +64,10 @@ export function open(path: string, changes: Partial<StoreOptions> = {}): Promise
 }
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+const INBOX_CHILD = fileURLToPath(new URL('./inbox-child.ts', import.meta.url));
 const APPROVALS_CHILD = fileURLToPath(new URL('./approvals-child.ts', import.meta.url));
 
-/** A real process that works on the database; see child.ts and approvals-child.ts for its commands. */
+/** A real process that works on the database; see child.ts, approvals-child.ts and inbox-child.ts for its commands. */
 export interface StoreChild {
   readonly process: ChildProcess;
   /** The next line it prints. Rejects when it ends first. */
@@ -80,6 +81,10 @@ export function startChild(path: string, command: string, ...args: string[]): St
 
 export function startApprovalsChild(path: string, command: string, ...args: string[]): StoreChild {
   return startProcess([APPROVALS_CHILD, path, command, ...args]);
+}
+
+export function startInboxChild(path: string, command: string): StoreChild {
+  return startProcess([INBOX_CHILD, path, command]);
 }
 
 function startProcess(args: readonly string[]): StoreChild {
