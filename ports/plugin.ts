@@ -192,3 +192,5 @@ export class PluginError extends OdekError {
     super(code, message, details);
   }
 }
+
+export type * from './plugin-context.ts';

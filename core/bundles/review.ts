@@ -25,6 +25,8 @@ export interface ReviewInput {
   readonly bytes: number;
   readonly content: string;
   readonly capability: string;
+  /** The operator lets code run where nothing keeps it apart. */
+  readonly unsandboxed: boolean;
   /** Places where an import is computed at run time. */
   readonly computed: readonly string[];
   readonly problems: readonly BundleProblem[];
@@ -49,11 +51,7 @@ export function reviewLines(input: ReviewInput): readonly string[] {
     'If you trust it and switch it on, it',
     ...allowedLines(asks, input.dataDir).map((line) => `  - ${line}`),
     ...importLines(input),
-    '',
-    'It never',
-    '  - reads your home folder, your projects, your keys or the environment of odek by itself',
-    '  - opens a connection, starts a program or loads native code by itself',
-    '  - approves anything: every call of one of its tools is asked about, like running code',
+    ...neverLines(input),
     ...(problems.length === 0 ? [] : ['', 'Left out, or worth knowing', ...problems.map((each) => `  ${problemLine(each)}`)]),
     ...beforeLines(input),
     '',
@@ -63,6 +61,19 @@ export function reviewLines(input: ReviewInput): readonly string[] {
     'To trust exactly this, and nothing that differs in one byte:',
     `  odek plugin trust ${trustToken(content, capability)}`,
     `Trust runs nothing. After it: odek plugin enable ${name}`,
+  ];
+}
+
+function neverLines({ asks, unsandboxed }: ReviewInput): readonly string[] {
+  const approves = '  - approves anything: every call of one of its tools is asked about, like running code';
+  if (asks.native.length === 0) return ['', 'It never', approves];
+  return [
+    '',
+    'Its code never',
+    '  - reads your home folder, your projects, your keys or the environment of odek by itself',
+    '  - opens a connection, starts a program or loads native code by itself',
+    approves,
+    ...(unsandboxed ? ['  BUT extension_host.allow_unsandboxed is on: where there is no bubblewrap, it can open connections'] : []),
   ];
 }
 

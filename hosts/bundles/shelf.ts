@@ -28,6 +28,8 @@ export interface ShelfOptions {
   readonly hash: Hash;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly warn: (text: string) => void;
+  /** `extension_host.allow_unsandboxed`; a review says so. Default: false. */
+  readonly unsandboxed?: boolean;
 }
 
 /** The bundles that are there, and what people decided about them. */
@@ -129,6 +131,7 @@ export function openShelf(options: ShelfOptions): Shelf {
       const lines = reviewLines({
         ...found,
         files: found.files.length,
+        unsandboxed: options.unsandboxed === true,
         dataDir: dataDirOf(places, status.name, status.id),
         ...(await sinceTrust(status, found)),
       });

@@ -144,6 +144,7 @@ export const COMMANDS = {
     positionals: [{ name: 'task', summary: 'What to do, in words. Read from standard input where there is none.', many: true }],
     flags: [
       { name: 'session', kind: 'boolean', summary: 'Keep the session, so that it is listed and can be continued.' },
+      { name: 'deliver', kind: 'boolean', summary: 'Send the answer to `telegram.default_chat_id` as well.' },
       CONTEXT_FLAG,
       REF_FLAG,
       ...RUN_FLAGS,
@@ -270,6 +271,38 @@ export const COMMANDS = {
     ],
     flags: [...MCP_FLAGS, JSON_FLAG],
     load: () => import('./mcp.ts'),
+  },
+  plugin: {
+    summary: 'Look after plugins: install, review, trust, switch on and off. Nothing of them runs here.',
+    usage:
+      'plugin [list] | install|validate <folder> | show|review|enable|disable|revoke|remove|config <name> | trust <token> | reload | new <name>',
+    positionals: [
+      {
+        name: 'action',
+        summary: 'What to do. Default: list.',
+        choices: [
+          'list',
+          'install',
+          'validate',
+          'show',
+          'review',
+          'trust',
+          'enable',
+          'disable',
+          'revoke',
+          'remove',
+          'reload',
+          'config',
+          'new',
+        ],
+      },
+      { name: 'argument', summary: 'A folder, the name of a plugin, or the token that a review printed.' },
+    ],
+    flags: [
+      { name: 'replace', kind: 'boolean', summary: 'With install: put the new one in the place of the one that is there.' },
+      JSON_FLAG,
+    ],
+    load: () => import('./plugin.ts'),
   },
   extension: {
     summary: 'Compare an extension server with the contract.',

@@ -36,6 +36,12 @@ const SETUP_CODES = new Set([
   'invalid_timezone',
   'too_many_jobs',
   'scheduler_running',
+  'plugin_not_found',
+  'plugin_exists',
+  'plugin_not_trusted',
+  'plugin_token_mismatch',
+  'plugin_state_busy',
+  'plugin_state_unwritable',
 ]);
 
 /** The exit code of an error that ended a command. */

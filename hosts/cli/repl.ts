@@ -18,6 +18,7 @@ import { operatorQuestion } from './operator-question.ts';
 import { CLI_POLICIES } from './policy.ts';
 import { noteLines, noteOf } from './render/notes.ts';
 import { sanitise } from './render/sanitise.ts';
+import type { ReplCommand } from './repl/commands.ts';
 import { createPrompt, type Prompt } from './repl/prompt.ts';
 import { runRepl } from './repl/repl.ts';
 import { withStore } from './store.ts';
@@ -60,6 +61,18 @@ function endedBy(quit: AbortSignal, prompt: Prompt): Prompt {
   return {
     read: async (signal) => (quit.aborted ? undefined : prompt.read(signal ? AbortSignal.any([quit, signal]) : quit)),
     close: prompt.close,
+  };
+}
+
+/** `/plugin …`. What is about plugins is read when it is first asked for. */
+function slashPlugin(context: CommandContext, config: ResolvedConfig): ReplCommand {
+  return {
+    summary: 'plugins: list, install, review, trust, enable, … as in odek plugin',
+    run: async (rest, print) => {
+      const { runSlashPlugin } = await import('./plugin.ts');
+      const { io, cwd, env } = context;
+      return runSlashPlugin(rest, print, { config, cwd, env, isPerson: io.stdinIsTty && io.stderrIsTty });
+    },
   };
 }
 
@@ -125,7 +138,7 @@ export async function run(context: CommandContext): Promise<number> {
       }),
     );
     try {
-      await runRepl({ prompt, io: context.io, onTurn, info, kill });
+      await runRepl({ prompt, io: context.io, onTurn, info, kill, commands: { plugin: slashPlugin(context, config) } });
     } finally {
       prompt.close();
     }

@@ -1,10 +1,10 @@
 import { nearest } from '../nearest.ts';
 
 /** What a command does with the repl afterwards. */
-type CommandResult = 'stay' | 'leave';
+export type CommandResult = 'stay' | 'leave';
 
 /** One slash command. */
-interface ReplCommand {
+export interface ReplCommand {
   /** One line for `/help`. */
   readonly summary: string;
   /** `rest`: what follows the name, trimmed. `print` writes a line for the person. */
