@@ -1,4 +1,5 @@
 import { createSystemClock } from '../../adapters/clock/system.ts';
+import type { RunResult } from '../../ports/run.ts';
 import type { SessionWriter } from '../../ports/session.ts';
 import type { Composed } from '../compose.ts';
 import type { ResolvedConfig } from '../config/types.ts';
@@ -23,10 +24,12 @@ export interface OneTurn {
   readonly task: string | undefined;
   /** Makes or opens the session that the turn is journalled in. */
   open(composed: Composed, environment: HostEnvironment, signal: AbortSignal): Promise<SessionWriter>;
+  /** Does something with what came of it, once it is shown. */
+  afterwards?(result: RunResult, composed: Composed, signal: AbortSignal): Promise<void>;
 }
 
 /** One turn from a terminal or a pipe: composed, shown, ended by Ctrl-C, and closed. Returns the exit code. */
-export async function runOneTurn(context: CommandContext, { policy, config, listed, task, open }: OneTurn): Promise<number> {
+export async function runOneTurn(context: CommandContext, { policy, config, listed, task, open, afterwards }: OneTurn): Promise<number> {
   const environment = await hostEnvironment(context, config, 'terminal');
   const view = openView(context, config, listed);
   const interrupt = onInterrupt(() => view.close());
@@ -54,6 +57,7 @@ export async function runOneTurn(context: CommandContext, { policy, config, list
       await composed.root.sinks.close();
       await view.finish(result);
       tellHowToContinue(context, session, result);
+      await afterwards?.(result, composed, signal);
       return exitCodeOfOutcome(result.outcome);
     });
   } finally {

@@ -15,11 +15,14 @@ export async function run(context: CommandContext): Promise<number> {
   const listed = context.args.flags.session === true;
   if (externalRefs.length > 0 && !listed) warner(context)('--external-ref is kept only with --session');
   const config = await loadTold(context);
+  const delivery =
+    context.args.flags.deliver === true ? await (await import('../telegram/deliver-run.ts')).answerDelivery(config) : undefined;
   return runOneTurn(context, {
     policy: CLI_POLICIES.run,
     config,
     listed,
     task,
+    ...(delivery && { afterwards: delivery }),
     open: ({ root: { store, ids, clock, redactor } }, { selection, workspace }) =>
       store.sessions.create({
         id: newSessionId(clock.now(), ids),

@@ -1,8 +1,6 @@
 import { tmpdir } from 'node:os';
 import { createSystemClock } from '../../adapters/clock/system.ts';
-import { createHttpClient, hostPort } from '../../adapters/http/index.ts';
 import { createRandomIds } from '../../adapters/ids/random.ts';
-import { apiRoots, openTelegram } from '../../adapters/telegram/index.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 import type { ChatBot } from '../../ports/chat.ts';
 import type { ChatUser } from '../../ports/chat-message.ts';
@@ -15,12 +13,12 @@ import { onInterrupt } from '../cli/interrupt.ts';
 import { openConfiguredStore } from '../cli/store.ts';
 import { selectProvider } from '../config/select.ts';
 import type { ResolvedConfig } from '../config/types.ts';
-import { endpointProxy } from '../network.ts';
 import { type Health, type HealthEndpoint, serveHealth } from '../schedule/health.ts';
 import type { LogLevel } from '../schedule/scheduler.ts';
 import { accessOf } from './access.ts';
 import { messageOf } from './base.ts';
 import { openBot, type RunningBot } from './bot.ts';
+import { connect, tokenOf } from './connect.ts';
 import { lockFiles, takeLocks } from './lock.ts';
 import { TELEGRAM_POLICY } from './policy.ts';
 import { poll } from './polling.ts';
@@ -43,24 +41,6 @@ function botLog({ io }: CommandContext, config: ResolvedConfig): Log {
     if (level === 'debug') return;
     io.stderr.write(`odek: ${level === 'info' ? '' : `${level}: `}${mask(text).replaceAll(/\r?\n/g, '\n  ')}\n`);
   };
-}
-
-function tokenOf({ telegram }: ResolvedConfig): string {
-  if (telegram.bot_token !== undefined) return telegram.bot_token;
-  throw new ConfigError(
-    'telegram_no_token',
-    'there is no bot: ask @BotFather in Telegram for a token, and write ODEK_TELEGRAM_BOT_TOKEN=… into secrets.env of the state folder',
-  );
-}
-
-/** A bot over the configured service, which alone it reaches. */
-async function connect(config: ResolvedConfig, token: string, clock: Clock): Promise<ChatBot> {
-  const { api_root: root, fallback_urls: others } = config.telegram;
-  const roots = apiRoots(root, others);
-  const [first] = roots;
-  const hosts = roots.map((each) => hostPort(new URL(each)));
-  const http = createHttpClient({ mode: 'operator', allowHosts: hosts, ...endpointProxy(config, new URL(first ?? root)) });
-  return openTelegram({ token, roots, http, clock });
 }
 
 /** Who the bot is. A service that cannot be reached is asked again; a token that is not valid ends it. */
