@@ -68,6 +68,7 @@ export async function compose(policy: HostPolicy, environment: HostEnvironment, 
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     const parts = [
+      () => root.extensions.close(),
       () => root.mcp.close(),
       () => root.plugins.dispose(),
       async () => root.jobs?.closeAll(),

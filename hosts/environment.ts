@@ -17,6 +17,7 @@ import type { ProviderSelection, ResolvedConfig } from './config/types.ts';
 import type { McpBoard } from './mcp-client/board.ts';
 import type { Consent } from './mcp-client/consent.ts';
 import type { OpenConnector } from './mcp-client/open-connector.ts';
+import type { PluginBoard } from './plugin-host/board.ts';
 
 /** What a host knows before anything is made: configuration and place. */
 export interface HostEnvironment {
@@ -78,6 +79,8 @@ export interface Root {
   readonly sinks: FanOut;
   readonly plugins: AppliedPlugins;
   readonly mcp: McpBoard;
+  /** Plugins of third parties. */
+  readonly extensions: PluginBoard;
   readonly sandbox: HostSandbox;
   /** Absent: there are no background jobs. */
   readonly jobs?: JobDesk;

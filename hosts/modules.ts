@@ -15,6 +15,7 @@ import { connectMcp } from './mcp-client/connect.ts';
 import { guardedProxy } from './network.ts';
 import { outsideAdapters } from './outside.ts';
 import { firstPartyOf, foreignOf, isPlanning, openPlanDesk, PLAN_TOOL } from './planning.ts';
+import { connectPlugins } from './plugin-host/connect.ts';
 import { createProvider } from './provider.ts';
 import { openSandbox } from './sandbox.ts';
 import { openSearchEngine } from './search-engine.ts';
@@ -178,9 +179,25 @@ export const agentModule = new ContainerModule((options) => {
     TOKENS.clock,
     TOKENS.ids,
   ]);
+  single(TOKENS.extensions, connectPlugins, [
+    TOKENS.policy,
+    TOKENS.environment,
+    TOKENS.edges,
+    TOKENS.tools,
+    TOKENS.plugins,
+    TOKENS.mcp,
+    TOKENS.artifacts,
+    TOKENS.fileSystem,
+    TOKENS.guardedHttp,
+    TOKENS.hash,
+    TOKENS.validator,
+    TOKENS.redactor,
+    TOKENS.clock,
+    TOKENS.ids,
+  ]);
   single(
     TOKENS.agent,
-    // Plugins and servers are named so that their tools are there before the agent is.
+    // Plugins are named so that their tools are there before the agent is.
     (
       policy,
       environment,
@@ -189,7 +206,7 @@ export const agentModule = new ContainerModule((options) => {
       plans,
       jobs,
       _plugins,
-      _mcp,
+      extensions,
       validator,
       fs,
       clock,
@@ -219,6 +236,9 @@ export const agentModule = new ContainerModule((options) => {
           ...(jobs && { jobs }),
           isFirstParty: firstPartyOf(environment.builtIns),
           isForeign: foreignOf(environment.builtIns, edges.plugins),
+          foreignBuild: extensions.buildOf,
+          preExecute: extensions.preExecute,
+          pluginPrompt: extensions.prompt,
           emit: (event) => reportEvent(event, edges, sinks, environment),
         },
         agentSettings(environment, policy, sandbox !== undefined),
@@ -231,7 +251,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.plans,
       TOKENS.jobs,
       TOKENS.plugins,
-      TOKENS.mcp,
+      TOKENS.extensions,
       TOKENS.validator,
       TOKENS.fileSystem,
       TOKENS.clock,
@@ -247,8 +267,8 @@ export const agentModule = new ContainerModule((options) => {
   );
   single(
     TOKENS.root,
-    (agent, store, ids, clock, redactor, provider, sinks, plugins, mcp, jobs, sandbox) => ({
-      ...{ agent, store, ids, clock, redactor, provider, sinks, plugins, mcp, sandbox },
+    (agent, store, ids, clock, redactor, provider, sinks, plugins, mcp, extensions, jobs, sandbox) => ({
+      ...{ agent, store, ids, clock, redactor, provider, sinks, plugins, mcp, extensions, sandbox },
       ...(jobs && { jobs }),
     }),
     [
@@ -261,6 +281,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.sinks,
       TOKENS.plugins,
       TOKENS.mcp,
+      TOKENS.extensions,
       TOKENS.jobs,
       TOKENS.sandbox,
     ],

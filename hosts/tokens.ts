@@ -20,6 +20,7 @@ import type { ShellGrammar } from '../ports/shell-grammar.ts';
 import type { LoadedAdapters } from './adapters.ts';
 import type { Edges, HostEnvironment, HostSandbox, Root } from './environment.ts';
 import type { McpBoard } from './mcp-client/board.ts';
+import type { PluginBoard } from './plugin-host/board.ts';
 import type { HostPolicy } from './policy.ts';
 
 /** An identifier that remembers the type bound to it. */
@@ -57,6 +58,8 @@ export const TOKENS = {
   mcpBoard: token<McpBoard>('MCP board'),
   /** The same with its servers connected, where the policy connects any. */
   mcp: token<McpBoard>('MCP client'),
+  /** Plugins of third parties. */
+  extensions: token<PluginBoard>('plugin board'),
   services: token<Partial<Omit<Services, 'tools'>>>('services of plugins'),
   jobs: token<JobDesk | undefined>('job desk'),
   agent: token<Agent>('agent'),

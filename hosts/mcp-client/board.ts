@@ -9,6 +9,8 @@ export interface McpBoard {
   watch(registry: ToolRegistry): ToolRegistry;
   /** Opens what stands behind this, once. `close` ends it, also in the middle of opening. */
   open(work: (signal: AbortSignal) => Promise<McpBoardSource>): Promise<void>;
+  /** Adds what was opened elsewhere, beside the configured servers. What it resolves with takes it out and closes it. */
+  join(source: McpBoardSource): () => Promise<void>;
   /** Idempotent. Never rejects. */
   close(): Promise<void>;
 }
@@ -25,14 +27,17 @@ export interface McpBoardSource {
 export function createMcpBoard(): McpBoard {
   const ending = new AbortController();
   const listeners = new Set<() => void>();
-  let source: McpBoardSource | undefined;
+  const sources = new Set<McpBoardSource>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
   let opening: Promise<void> | undefined;
   return {
-    servers: () => source?.servers() ?? [],
+    servers: () => [...sources].flatMap((source) => source.servers()),
     watch: (registry) => ({
       ...registry,
       definitions() {
-        source?.settle();
+        for (const source of sources) source.settle();
         return registry.definitions();
       },
       onChange(listener) {
@@ -48,17 +53,25 @@ export function createMcpBoard(): McpBoard {
     open(work) {
       opening ??= (async () => {
         if (ending.signal.aborted) throw new CancelledError();
-        source = await work(ending.signal);
-        source.onPending(() => {
-          for (const listener of listeners) listener();
-        });
+        const source = await work(ending.signal);
+        sources.add(source);
+        source.onPending(tell);
       })();
       return opening;
+    },
+    join(source) {
+      sources.add(source);
+      const stop = source.onPending(tell);
+      return async () => {
+        stop();
+        sources.delete(source);
+        await source.close();
+      };
     },
     async close() {
       ending.abort();
       await opening?.catch(() => {});
-      await source?.close().catch(() => {});
+      await Promise.allSettled([...sources].map((source) => source.close()));
     },
   };
 }

@@ -31,6 +31,8 @@ export interface McpClientParts {
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** These in place of the configured ones; one that does not come is told and left out. */
+  readonly servers?: readonly McpServer[];
 }
 
 /** What takes longer than this, in milliseconds, is told while it lasts. */
@@ -47,9 +49,11 @@ export async function openMcpClient(parts: McpClientParts, closing: AbortSignal)
   const { config, workspace } = environment;
   const signal = edges.signal === undefined ? closing : AbortSignal.any([closing, edges.signal]);
   const warn = (text: string): void => edges.log('warning', text);
-  const abortOnFailure = policy.mcp.connectFailure !== 'warn';
-  const servers = mcpServersOf(config, workspace);
-  for (const [name, server] of Object.entries(config.mcp_servers)) tellOf(strippedNote(name, server), warn);
+  const abortOnFailure = policy.mcp.connectFailure !== 'warn' && parts.servers === undefined;
+  const servers = parts.servers ?? mcpServersOf(config, workspace);
+  if (parts.servers === undefined) {
+    for (const [name, server] of Object.entries(config.mcp_servers)) tellOf(strippedNote(name, server), warn);
+  }
 
   const consent = consentOf(parts);
   const approvals = approvalsOf(parts, consent, warn);
