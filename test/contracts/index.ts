@@ -28,6 +28,8 @@ export { cronCalendarSuite } from './cron-calendar.suite.ts';
 export { deliveryOutboxSuite } from './delivery-outbox.suite.ts';
 export type { EventSinkHarness, EventSinkSubject } from './event-sink.suite.ts';
 export { eventSinkSuite } from './event-sink.suite.ts';
+export type { ExtensionHostHarness, ExtensionSeat } from './extension-host.suite.ts';
+export { extensionHostSuite } from './extension-host.suite.ts';
 export type { FileSystemHarness } from './file-system.suite.ts';
 export { fileSystemSuite } from './file-system.suite.ts';
 export { fireLedgerSuite } from './fire-ledger.suite.ts';
