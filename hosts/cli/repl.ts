@@ -5,6 +5,7 @@ import type { Composed } from '../compose.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ResolvedConfig } from '../config/types.ts';
 import type { Edges } from '../environment.ts';
+import type { PluginBoard } from '../plugin-host/board.ts';
 import { enrichedTurn } from '../references.ts';
 import { newSessionId } from '../session-id.ts';
 import type { CommandContext } from './command.ts';
@@ -19,6 +20,7 @@ import { CLI_POLICIES } from './policy.ts';
 import { noteLines, noteOf } from './render/notes.ts';
 import { sanitise } from './render/sanitise.ts';
 import type { ReplCommand } from './repl/commands.ts';
+import { pluginCommands } from './repl/plugin-commands.ts';
 import { createPrompt, type Prompt } from './repl/prompt.ts';
 import { runRepl } from './repl/repl.ts';
 import { withStore } from './store.ts';
@@ -65,13 +67,14 @@ function endedBy(quit: AbortSignal, prompt: Prompt): Prompt {
 }
 
 /** `/plugin …`. What is about plugins is read when it is first asked for. */
-function slashPlugin(context: CommandContext, config: ResolvedConfig): ReplCommand {
+function slashPlugin(context: CommandContext, config: ResolvedConfig, board: PluginBoard): ReplCommand {
   return {
     summary: 'plugins: list, install, review, trust, enable, … as in odek plugin',
     run: async (rest, print) => {
       const { runSlashPlugin } = await import('./plugin.ts');
+      const { livePlugins } = await import('../plugin-host/live.ts');
       const { io, cwd, env } = context;
-      return runSlashPlugin(rest, print, { config, cwd, env, isPerson: io.stdinIsTty && io.stderrIsTty });
+      return runSlashPlugin(rest, print, { config, cwd, env, isPerson: io.stdinIsTty && io.stderrIsTty, live: livePlugins(board) });
     },
   };
 }
@@ -138,7 +141,13 @@ export async function run(context: CommandContext): Promise<number> {
       }),
     );
     try {
-      await runRepl({ prompt, io: context.io, onTurn, info, kill, commands: { plugin: slashPlugin(context, config) } });
+      const { extensions } = composed.root;
+      await runRepl({
+        ...{ prompt, io: context.io, onTurn, info, kill },
+        commands: { plugin: slashPlugin(context, config, extensions) },
+        lateCommands: () => pluginCommands(extensions, { workspace: environment.workspace, sessionId: () => id }),
+        commandsReady: extensions.begun,
+      });
     } finally {
       prompt.close();
     }

@@ -15,6 +15,8 @@ export interface PluginBoard {
   report(): PluginHostReport | undefined;
   /** Looks at everything on disk again. What failed is tried again. Resolves when it has settled. */
   reload(): Promise<void>;
+  /** Resolves when what is being started has started, or failed; within a bound. Rejects with `CancelledError` alone. */
+  begun(signal: AbortSignal): Promise<void>;
   /** Begins to start what is switched on. Loads nothing where nothing can be. */
   begin(): Promise<void>;
   /** Idempotent. Never rejects. */
@@ -70,6 +72,9 @@ export function createPluginBoard({ isWanted, open }: PluginBoardOptions): Plugi
       await source?.reload();
     },
     begin,
+    async begun(signal) {
+      await source?.begun(signal);
+    },
     async close() {
       closed = true;
       await opening?.catch(() => {});

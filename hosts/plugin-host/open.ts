@@ -149,6 +149,7 @@ export async function openPlugins(parts: OpenPluginsParts): Promise<PluginBoardS
       },
       render: desk.prompt.render,
     },
+    begun: desk.prompt.ready,
     commands: () => desk.commands,
     buildOf: desk.buildOf,
     skillRoots: desk.skillRoots,

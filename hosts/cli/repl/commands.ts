@@ -1,14 +1,14 @@
 import { nearest } from '../nearest.ts';
 
-/** What a command does with the repl afterwards. */
-export type CommandResult = 'stay' | 'leave';
+/** What a command does with the repl afterwards: a `turn` is given to the model. */
+export type CommandResult = 'stay' | 'leave' | { readonly turn: string };
 
 /** One slash command. */
 export interface ReplCommand {
   /** One line for `/help`. */
   readonly summary: string;
-  /** `rest`: what follows the name, trimmed. `print` writes a line for the person. */
-  run(rest: string, print: (line: string) => void): Promise<CommandResult> | CommandResult;
+  /** `rest`: what follows the name, trimmed. `print` writes a line for the person. `signal` fires at Ctrl-C. */
+  run(rest: string, print: (line: string) => void, signal: AbortSignal): Promise<CommandResult> | CommandResult;
 }
 
 /** By name without the slash. */

@@ -12,6 +12,10 @@ export interface ReplOptions {
   onTurn(text: string, signal: AbortSignal): Promise<void>;
   /** More commands, by name without the slash; they win over the built-in ones. */
   readonly commands?: ReplCommands;
+  /** Commands that come and go; all others win over them. */
+  lateCommands?(): ReplCommands;
+  /** Waited for before a command counts as unknown and before all are listed. */
+  commandsReady?(signal: AbortSignal): Promise<void>;
   /** Lines of `/info`. */
   info?(): readonly string[];
   /** At the second Ctrl-C within a turn. Default: the process exits with 130. */
@@ -44,35 +48,46 @@ export async function runRepl(options: ReplOptions): Promise<void> {
   const { prompt, io, onTurn, kill = exitNow, onInterrupt = onSigint } = options;
   const stderr = outputOf(io.stderr);
   const print = (line: string): void => stderr.write(`${sanitise(line)}\n`);
-  const commands: ReplCommands = { ...builtInCommands(() => commands, options.info ?? (() => [])), ...options.commands };
+  const fixed: ReplCommands = { ...builtInCommands(() => commands(), options.info ?? (() => [])), ...options.commands };
+  const commands = (): ReplCommands => ({ ...options.lateCommands?.(), ...fixed });
 
-  const turn = async (text: string): Promise<void> => {
+  /** The first Ctrl-C cancels `work`, the second ends odek. What fails is told, and gives undefined. */
+  const interruptible = async <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result | undefined> => {
     const cancel = new AbortController();
     const stop = onInterrupt(() => {
       if (cancel.signal.aborted) kill();
-      else cancel.abort(new CancelledError('the turn was cancelled by Ctrl-C'));
+      else cancel.abort(new CancelledError('cancelled by Ctrl-C'));
     });
     try {
-      await onTurn(text, cancel.signal);
+      return await work(cancel.signal);
     } catch (error) {
       if (!hasCode(error, 'cancelled') || !cancel.signal.aborted) print(errorLine(error));
+      return undefined;
     } finally {
       stop();
     }
+  };
+  const turn = (text: string) => interruptible((signal) => onTurn(text, signal));
+
+  const parsed = async (input: string) => {
+    const first = parseInput(input, commands());
+    const { commandsReady } = options;
+    const mayChange = first.kind === 'unknown' || (first.kind === 'command' && first.command === fixed.help);
+    if (!mayChange || commandsReady === undefined) return first;
+    await interruptible(commandsReady);
+    return parseInput(input, commands());
   };
 
   for (;;) {
     const input = await prompt.read();
     if (input === undefined) return;
-    const parsed = parseInput(input, commands);
-    if (parsed.kind === 'turn') await turn(parsed.text);
-    else if (parsed.kind === 'unknown') print(parsed.message);
-    else if (parsed.kind === 'command') {
-      try {
-        if ((await parsed.command.run(parsed.rest, print)) === 'leave') return;
-      } catch (error) {
-        print(errorLine(error));
-      }
+    const asked = await parsed(input);
+    if (asked.kind === 'turn') await turn(asked.text);
+    else if (asked.kind === 'unknown') print(asked.message);
+    else if (asked.kind === 'command') {
+      const result = await interruptible(async (signal) => asked.command.run(asked.rest, print, signal));
+      if (result === 'leave') return;
+      if (typeof result === 'object') await turn(result.turn);
     }
   }
 }
