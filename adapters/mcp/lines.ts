@@ -1,5 +1,7 @@
-/** First room for a line that comes in pieces; doubled as needed, so that appending stays linear. */
-const FIRST_ROOM = 64 * 1024;
+import { StringDecoder } from 'node:string_decoder';
+
+/** Pieces of a line are gathered up to this and then kept as text, so that many small ones take no more than their bytes. */
+const ROOM = 64 * 1024;
 const LF = 10;
 const CR = 13;
 
@@ -22,13 +24,17 @@ export interface LineReader {
 
 /** UTF-8 lines that end in LF, or CR LF. Memory is bounded by `maxBytes`, time is linear in the bytes. */
 export function createLineReader({ maxBytes, onLine, onTooLong, keepEmpty = false }: LineReaderOptions): LineReader {
-  let held = Buffer.alloc(0);
+  const decoder = new StringDecoder('utf8');
+  let room = Buffer.alloc(0);
+  let used = 0;
+  let parts: string[] = [];
   let length = 0;
   let over = false;
 
   const tooLong = (bytes: number): void => {
     over = true;
-    held = Buffer.alloc(0);
+    parts = [];
+    room = Buffer.alloc(0);
     length = 0;
     onTooLong(bytes);
   };
@@ -39,6 +45,11 @@ export function createLineReader({ maxBytes, onLine, onTooLong, keepEmpty = fals
     else if (stop > start || keepEmpty) onLine(bytes.toString('utf8', start, stop), stop - start);
   };
 
+  const settle = (): void => {
+    if (used > 0) parts.push(decoder.write(room.subarray(0, used)));
+    used = 0;
+  };
+
   const hold = (part: Buffer): void => {
     const needed = length + part.length;
     // One more than the cap: a carriage return may still belong to the ending.
@@ -46,21 +57,32 @@ export function createLineReader({ maxBytes, onLine, onTooLong, keepEmpty = fals
       tooLong(needed);
       return;
     }
-    if (needed > held.length) {
-      const room = Buffer.allocUnsafe(Math.min(Math.max(FIRST_ROOM, held.length * 2, needed), Math.max(maxBytes + 1, needed)));
-      held.copy(room, 0, 0, length);
-      held = room;
-    }
-    part.copy(held, length);
     length = needed;
+    if (used + part.length > ROOM) settle();
+    if (part.length >= ROOM) {
+      parts.push(decoder.write(part));
+      return;
+    }
+    if (room.length === 0) room = Buffer.allocUnsafe(ROOM);
+    part.copy(room, used);
+    used += part.length;
   };
 
   const finishHeld = (): void => {
-    const line = held;
-    const end = length;
-    length = 0;
-    if (held.length > FIRST_ROOM) held = Buffer.alloc(0);
-    emit(line, 0, end);
+    if (parts.length === 0) {
+      const end = used;
+      [used, length] = [0, 0];
+      emit(room, 0, end);
+      return;
+    }
+    settle();
+    parts.push(decoder.end());
+    const text = parts.join('');
+    const hasReturn = text.endsWith('\r');
+    const bytes = hasReturn ? length - 1 : length;
+    [parts, length] = [[], 0];
+    if (bytes > maxBytes) tooLong(bytes);
+    else onLine(hasReturn ? text.slice(0, -1) : text, bytes);
   };
 
   return {
