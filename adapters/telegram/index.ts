@@ -73,7 +73,8 @@ export function apiRoots(apiRoot: string, fallbackUrls: readonly string[]): read
  */
 export async function openTelegram({ token, roots, http, clock }: TelegramOptions): Promise<ChatBot> {
   checkToken(token);
-  const { Api: GrammyApi, InputFile } = await import('grammy');
+  // The one for Node brings an HTTP client of its own, which is not used here and warns when it is loaded.
+  const { Api: GrammyApi, InputFile } = await import('grammy/web');
   const secret = token.slice(token.indexOf(':') + 1);
   const mask: Mask = (text) => text.replaceAll(token, '<token>').replaceAll(secret, '<token>');
   let current = 0;
