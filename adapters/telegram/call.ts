@@ -1,5 +1,5 @@
 import type { Api } from 'grammy';
-import type { HttpClient } from '../../ports/http.ts';
+import type { HttpResponse } from '../../ports/http.ts';
 import type { Mask } from './errors.ts';
 
 /** grammY's type of an abort signal is another package's. */
@@ -20,10 +20,9 @@ export type Caller = <T>(
   call: Call,
 ) => Promise<{ readonly value: T; readonly repeat: boolean }>;
 
-/** Where files are fetched from. Holds the token: never shown. */
+/** Where files are fetched from. */
 export interface FilePlace {
-  /** The address that answered last. */
-  url(path: string): string;
-  readonly http: HttpClient;
+  /** In attempts. `path` is safe to put into an address. Rejects with {@link ChatError} or `CancelledError`. */
+  get(path: string, signal: AbortSignal): Promise<HttpResponse>;
   readonly mask: Mask;
 }

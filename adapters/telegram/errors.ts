@@ -53,7 +53,10 @@ export function faultOf(method: string, error: unknown, mask: Mask): ApiFault {
     return { error: of, retry, arrived: error.error_code >= 500 ? 'perhaps' : 'no', network: false };
   }
   const inner = isNetworkFault(error) ? error.error : error;
-  if (inner instanceof ChatError) return { error: inner, retry: inner.code === 'chat_service', arrived: 'perhaps', network: false };
+  if (inner instanceof ChatError) {
+    const retry = inner.code === 'chat_service';
+    return { error: inner, retry, arrived: retry ? 'perhaps' : 'no', network: false };
+  }
   const code = isOdekError(inner) ? inner.code : 'network';
   const message = isOdekError(inner) ? mask(inner.message) : 'the connection failed';
   // What was refused here will be refused again.

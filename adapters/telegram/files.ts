@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../ports/http.ts';
 import type { Caller, FilePlace } from './call.ts';
 import { chatIdOf, inPlace, topicOf } from './messages.ts';
 
-/** For a whole file in either direction. */
+/** For a whole file. */
 const TRANSFER_MS = 300_000;
 const MAX_NAME = 200;
 
@@ -46,11 +46,7 @@ async function* bounded({ body, cancel }: HttpResponse, maxBytes: number, signal
   }
 }
 
-export function createFiles(
-  call: Caller,
-  { url, http, mask }: FilePlace,
-  input: (bytes: Uint8Array, name: string) => InputFile,
-): ChatFiles {
+export function createFiles(call: Caller, { get, mask }: FilePlace, input: (bytes: Uint8Array, name: string) => InputFile): ChatFiles {
   const faultOf = (error: unknown): ChatError =>
     new ChatError('chat_network', `the file did not come: ${isOdekError(error) ? mask(error.message) : 'the connection failed'}`);
   return {
@@ -82,15 +78,7 @@ export function createFiles(
       const { value } = await call('getFile', (raw, aborted) => raw.getFile({ file_id: fileId }, aborted), { signal });
       if (value.file_size !== undefined && value.file_size > maxBytes) throw tooBig(value.file_size, maxBytes);
       const path = checkPath(value.file_path);
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(TRANSFER_MS)]);
-      const response = await http.request({ method: 'GET', url: url(path), headers: {} }, limited).catch((error: unknown) => {
-        throw signal.aborted ? new CancelledError() : faultOf(error);
-      });
-      if (response.status !== 200) {
-        response.cancel();
-        const code = response.status === 404 ? 'chat_not_found' : 'chat_service';
-        throw new ChatError(code, `the Bot API answered ${response.status} for the file`, { value: response.status });
-      }
+      const response = await get(path, signal);
       return {
         ...(value.file_size !== undefined && { size: value.file_size }),
         bytes: bounded(response, maxBytes, signal, faultOf),

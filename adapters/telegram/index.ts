@@ -1,10 +1,10 @@
 /** A bot of Telegram: odek's {@link ChatBot} over grammY's calls of the Bot API. */
 import type { Api, ApiClientOptions } from 'grammy';
-import type { ChatBot } from '../../ports/chat.ts';
+import { type ChatBot, ChatError } from '../../ports/chat.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ConfigError, DeadlineError } from '../../ports/errors.ts';
-import type { HttpClient } from '../../ports/http.ts';
-import { inAttempts } from './attempts.ts';
+import type { HttpClient, HttpResponse } from '../../ports/http.ts';
+import { type ApiFault, inAttempts } from './attempts.ts';
 import type { ApiSignal, Caller, FilePlace } from './call.ts';
 import { faultOf, type Mask } from './errors.ts';
 import { createFeed } from './feed.ts';
@@ -20,9 +20,13 @@ export interface TelegramOptions {
   /** Reaches the hosts of `roots` and no other. Closed with the bot. */
   readonly http: HttpClient;
   readonly clock: Clock;
+  /** Milliseconds of each attempt, but for polls and uploads; 60 s unless told. */
+  readonly attemptMs?: number;
 }
 
 const LIMIT_MS = 60_000;
+/** For the whole of a file. */
+const TRANSFER_MS = 300_000;
 const TOKEN = /^\d{1,20}:[\w-]{10,100}$/;
 
 function checkToken(token: string): void {
@@ -71,7 +75,7 @@ export function apiRoots(apiRoot: string, fallbackUrls: readonly string[]): read
  *
  * @throws {ConfigError} `invalid_bot_token`
  */
-export async function openTelegram({ token, roots, http, clock }: TelegramOptions): Promise<ChatBot> {
+export async function openTelegram({ token, roots, http, clock, attemptMs = LIMIT_MS }: TelegramOptions): Promise<ChatBot> {
   checkToken(token);
   // The one for Node brings an HTTP client of its own, which is not used here and warns when it is loaded.
   const { Api: GrammyApi, InputFile } = await import('grammy/web');
@@ -94,19 +98,32 @@ export async function openTelegram({ token, roots, http, clock }: TelegramOption
       throw new DeadlineError(`no whole answer came within ${limitMs} ms`, { limit: limitMs });
     }
   };
-  const call: Caller = (method, act, { signal, once = false, limitMs = LIMIT_MS }) =>
-    inAttempts({
-      clock,
-      signal,
-      once,
-      attempt: () => attempt(act, signal, limitMs),
-      judge(error) {
-        const fault = faultOf(method, error, mask);
-        if (fault.network) current = (current + 1) % roots.length;
-        return fault;
-      },
-    });
-  const place: FilePlace = { url: (path) => `${root()}/file/bot${token}/${path}`, http, mask };
+  /** Another address may answer where this one did not. */
+  const judge = (method: string, error: unknown): ApiFault => {
+    const fault = faultOf(method, error, mask);
+    if (fault.network) current = (current + 1) % roots.length;
+    return fault;
+  };
+  const call: Caller = (method, act, { signal, once = false, limitMs = attemptMs }) =>
+    inAttempts({ clock, signal, once, attempt: () => attempt(act, signal, limitMs), judge: (error) => judge(method, error) });
+  const place: FilePlace = {
+    mask,
+    async get(path, signal) {
+      const ended = AbortSignal.any([signal, AbortSignal.timeout(TRANSFER_MS)]);
+      const fetchFile = async (): Promise<HttpResponse> => {
+        const response = await http.request(
+          { method: 'GET', url: `${root()}/file/bot${token}/${path}`, headers: {}, headersTimeoutMs: attemptMs },
+          ended,
+        );
+        if (response.status === 200) return response;
+        response.cancel();
+        const code = response.status === 404 ? 'chat_not_found' : 'chat_service';
+        throw new ChatError(code, `the Bot API answered ${response.status} for the file`, { value: response.status });
+      };
+      const { value } = await inAttempts({ clock, signal, once: false, attempt: fetchFile, judge: (error) => judge('a file', error) });
+      return value;
+    },
+  };
   return {
     feed: createFeed(call),
     messages: createMessages(call),

@@ -96,6 +96,21 @@ describe('a bot of Telegram', () => {
     }
   });
 
+  it('gives up an attempt that takes too long, and a file that does not come', async () => {
+    const { bot, server, slept } = await seat({ attemptMs: 60 });
+    server.fail('getMe', { kind: 'slow', ms: 400 });
+    expect((await bot.feed.me(signal)).id).toBe(server.bot.id);
+    expect(slept).toEqual([1000]);
+    server.fail('sendChatAction', { kind: 'slow', ms: 400 });
+    const error = await faultOf(bot.messages.action({ chatId: 5 }, 'typing', signal));
+    expect(error).toMatchObject({ code: 'chat_network', message: expect.stringContaining('60 ms') });
+    const id = server.addFile(Buffer.from('x'));
+    server.fail('getFile', badGateway);
+    const { bytes } = await bot.files.download(id, 10, signal);
+    for await (const chunk of bytes) expect(Buffer.from(chunk).toString()).toBe('x');
+    expect(slept).toEqual([1000, 1000]);
+  });
+
   it('ends a long poll at once when it is cancelled', async () => {
     const { bot, server } = await seat();
     const ended = new AbortController();

@@ -34,13 +34,19 @@ export interface TelegramSeat {
 }
 
 export async function telegramSeat(
-  options: { readonly token?: string; readonly fallbacks?: readonly string[] } = {},
+  options: { readonly token?: string; readonly fallbacks?: readonly string[]; readonly attemptMs?: number } = {},
 ): Promise<TelegramSeat> {
   const server = await startTelegramServer();
   const clock = hastyClock();
   const roots = [server.url, ...(options.fallbacks ?? [])];
   const http = createHttpClient({ mode: 'operator', allowHosts: roots.map((root) => hostPort(new URL(root))) });
-  const bot = await openTelegram({ token: options.token ?? server.token, roots, http, clock });
+  const bot = await openTelegram({
+    token: options.token ?? server.token,
+    roots,
+    http,
+    clock,
+    ...(options.attemptMs !== undefined && { attemptMs: options.attemptMs }),
+  });
   return {
     server,
     bot,
