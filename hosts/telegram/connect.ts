@@ -22,5 +22,12 @@ export async function connect(config: ResolvedConfig, token: string, clock: Cloc
   const [first] = roots;
   const hosts = roots.map((each) => hostPort(new URL(each)));
   const http = createHttpClient({ mode: 'operator', allowHosts: hosts, ...endpointProxy(config, new URL(first ?? root)) });
-  return openTelegram({ token, roots, http, clock });
+  const { noDeprecation } = process;
+  // What grammY is made of uses something old of node's, which is nobody's concern here.
+  process.noDeprecation = true;
+  try {
+    return await openTelegram({ token, roots, http, clock });
+  } finally {
+    process.noDeprecation = noDeprecation === true;
+  }
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
+import { ConfigError } from '../../ports/errors.ts';
 
 /** Held until it is released or the process ends, however it ends: the system keeps it. */
 export interface Lock {
@@ -10,8 +12,23 @@ export interface Lock {
 
 const LOOK_MS = 500;
 
+/** Makes the file for its owner alone. In a folder of everybody it must be no link, and nobody else's. */
+function prepare(path: string): void {
+  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
+  try {
+    const { uid, mode } = fstatSync(fd);
+    const isOwn = process.getuid === undefined || uid === process.getuid();
+    if (!isOwn || (mode & constants.S_IFMT) !== constants.S_IFREG) {
+      throw new ConfigError('lock_unavailable', `${path} is not a file of yours; remove it`, { value: path });
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Takes the lock at `path`, or gives undefined while another process has it. Other failures throw. */
 function tryLock(path: string): Lock | undefined {
+  prepare(path);
   const db = new DatabaseSync(path);
   try {
     db.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
