@@ -114,6 +114,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hosts/cli/plan-command.ts',
     'hosts/cli/session-command.ts',
     'hosts/cli/usage.ts',
+    'hosts/telegram/doctor.ts',
   ],
   mcp: [
     'hosts/cli/mcp/approve.ts',
