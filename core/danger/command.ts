@@ -2,7 +2,7 @@ import { type Field, isKnown, literal, UNKNOWN_FIELD } from './fields.ts';
 import type { Inspection } from './findings.ts';
 import { judgeArguments } from './judge-arguments.ts';
 import { type Arguments, readArguments } from './options.ts';
-import { judgeScript, judgeWrite, shown } from './paths.ts';
+import { judgeListed, judgeScript, judgeWrite, shown } from './paths.ts';
 import { RUN_TIME } from './place.ts';
 import { isFile, programName, ruleOf, type WrapperRule, wrapperOf } from './programs/index.ts';
 import type { ProgramRule } from './rules.ts';
@@ -19,6 +19,7 @@ export function judgeCommand(argv: readonly Field[], scope: Scope, stdin: Field 
   const [program, ...args] = argv;
   if (program === undefined || !inspection.spend()) return NO_OUTPUT;
   inspection.ran(argv);
+  for (const field of args) if (field.glob) judgeListed(field, scope, inspection);
   if (!isKnown(program) || program.text === '') {
     inspection.add('unknown', 'it runs a program whose name is only known at run time');
     return NO_OUTPUT;

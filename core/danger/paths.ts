@@ -64,6 +64,19 @@ function judgeReadAt(path: string, { glob }: Field, use: 'read' | 'list', inspec
   inspection.ask({ kind: 'path', path: glob ? stableFolder(path) : path, use: 'read' });
 }
 
+/** The shell itself puts the names that a pattern finds into the line, whatever the program does with them. */
+export function judgeListed(field: Field, scope: Scope, inspection: Inspection): void {
+  if (!field.text.includes('/')) return;
+  askClimbs(field, scope, inspection);
+  for (const path of pathsOf(field, scope)) {
+    const zone = zoneOf(stableFolder(path), inspection.place);
+    // The names in the top folder tell nothing.
+    if (zone === 'root') continue;
+    if (zone !== 'workspace' && zone !== 'temp') inspection.add('system_write', `it lists ${path}, outside the working directory`);
+    else inspection.ask({ kind: 'path', path: stableFolder(path), use: 'read' });
+  }
+}
+
 /** Everything below a folder is read. */
 export function judgeSweep(
   field: Field,
