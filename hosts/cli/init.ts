@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigError } from '../../ports/errors.ts';
 import type { KeySpec } from '../config/key-spec.ts';
@@ -20,13 +20,32 @@ export async function run({ args, io, env, cwd }: CommandContext): Promise<numbe
   const paths = statePaths(env, cwd);
   const path = place === 'local' ? paths.projectFile : paths.configFile;
   try {
-    if (place === 'global') await mkdir(paths.home, { recursive: true, mode: 0o700 });
+    if (place === 'global') await makeFolders(paths.home);
     await write(path, exampleConfig(place), MODES[place], args.flags.force === true);
   } catch (error) {
     throw writeError(error, path);
   }
   io.stdout.write(`${path} is written. Take the "// " from a key to set it; "odek config" shows what counts.\n`);
   return EXIT.ok;
+}
+
+/** Step by step: `recursive` never returns below a folder that denies having what was just made, such as `/proc`. */
+async function makeFolders(folder: string): Promise<void> {
+  if (await isFolder(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) await makeFolders(parent);
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await isFolder(folder))) throw error;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** Valid JSON in which every key is switched off by a leading `// `. */

@@ -178,6 +178,13 @@ describe.concurrent('a state folder', PATIENT, () => {
       expect(stderr).toContain('/proc/odek');
     }));
 
+  it('that can never be made is reported by odek init, too', () =>
+    onStage([], async ({ run }) => {
+      const { code, stderr } = await run(['init', '--global'], { env: { ODEK_HOME: '/proc/odek/deep' } });
+      expect(code).toBe(3);
+      expect(stderr).toContain('/proc/odek');
+    }));
+
   it('is made when it is not there, with everything below it private', () =>
     onStage([OK], async ({ run, work, server }) => {
       const home = join(work, 'a', 'b');
