@@ -39,6 +39,6 @@ export function accessOf(telegram: TelegramConfig, schedules: SchedulesConfig): 
       if (isAnybody) return home !== undefined && home === String(chat);
       return (adminUsers.length === 0 || listed(adminUsers, user)) && (adminChats.length === 0 || listed(adminChats, chat));
     },
-    words: `${all ? 'everybody' : users.length === 0 ? 'anybody' : `${users.length} people`}${chats.length === 0 ? '' : ` in ${chats.length} chats`}`,
+    words: `${all ? 'everybody' : users.length === 0 ? 'anybody' : `${users.length} ${users.length === 1 ? 'person' : 'people'}`}${chats.length === 0 ? '' : ` in ${chats.length} chats`}`,
   };
 }
