@@ -211,4 +211,14 @@ describe('one mebibyte of hostile text', () => {
     known.json(JSON.stringify({ text }));
     expect(performance.now() - start).toBeLessThan(2000);
   });
+
+  it('hides what it learns later, the last two hundred of it, beside what it knew', () => {
+    const redactor = createRedactor(['known-from-the-start']);
+    expect(redactor.text('token-of-later-1')).toBe('token-of-later-1');
+    redactor.learn(['token-of-later-1']);
+    expect(redactor.text('token-of-later-1 known-from-the-start')).toBe(`${REDACTED} ${REDACTED}`);
+    redactor.learn(Array.from({ length: 200 }, (_, at) => `another-token-${at}`));
+    expect(redactor.text('token-of-later-1')).toBe('token-of-later-1');
+    expect(redactor.text('another-token-0 known-from-the-start')).toBe(`${REDACTED} ${REDACTED}`);
+  });
 });

@@ -14,6 +14,27 @@ const servers = async (env: Record<string, string> = {}) => (await home.load({ e
 const warnings = async () => (await home.load()).warnings.filter((text) => text.includes('mcp_servers'));
 
 describe('an entry', () => {
+  it('says what a login has to know beforehand, which a project cannot, and hides the secret', async () => {
+    const oauth = { oauth_client_id: 'mine', oauth_secret_env: 'MCP_CLIENT', oauth_scopes: ['read', 'write'], oauth_port: 7777 };
+    await operator({ a: { url: 'https://mcp.example.com/rpc', ...oauth } });
+    await project({ b: { url: 'https://other.example.com/rpc', ...oauth } });
+    const { config, warnings: told } = await home.load({ env: { MCP_CLIENT: 'hunter2222' } });
+    expect(config.mcp_servers.a?.oauth).toEqual({ client_id: 'mine', client_secret: 'hunter2222', scopes: ['read', 'write'], port: 7777 });
+    expect(config.mcp_servers.b?.oauth).toBeUndefined();
+    expect(told.filter((text) => text.includes('a project cannot set it'))).toHaveLength(4);
+    expect(config.secrets).toContain('hunter2222');
+  });
+
+  it.each([
+    ['oauth_client_id', 'with blank', /printable characters/],
+    ['oauth_secret_env', 'CLIENT', /begins with MCP_/],
+    ['oauth_scopes', ['with blank'], /a scope/],
+    ['oauth_port', 80, /1024/],
+  ])('is refused for a wrong %s', async (key, value, text) => {
+    await operator({ a: { url: 'https://mcp.example.com/rpc', [key]: value } });
+    await expect(servers()).rejects.toThrow(text);
+  });
+
   it('has the documented defaults', async () => {
     await operator({ files: { command: 'npx', args: ['-y', 'server'] } });
     expect(await servers()).toEqual({
