@@ -66,15 +66,17 @@ function bundleSource({ environment, edges, hash }: OpenPluginsParts, onRead: (b
   const shelf = openShelf({ places, hash, env, warn });
   const configs = Object.fromEntries(Object.entries(config.plugins).map(([name, { config: given }]) => [name, given]));
   const told = new Set<string>();
+  const tell = (text: string): void => {
+    if (!told.has(text)) warn(text);
+    told.add(text);
+  };
   return {
     stamp: shelf.stamp,
     async active() {
       const { bundles, troubles } = await activeBundles({ shelf, places, hash, configs });
-      for (const { name, why } of troubles) {
-        const text = `plugin "${name}" is not run: ${why}`;
-        if (!told.has(text)) warn(text);
-        told.add(text);
-      }
+      for (const { name, why } of troubles) tell(`plugin "${name}" is not run: ${why}`);
+      const idle = config.extension_host.enabled ? [] : bundles.filter(({ entries }) => entries.length > 0);
+      for (const { name } of idle) tell(`plugin "${name}" is on and its code is not run: extension_host.enabled is false`);
       const wanted = config.extension_host.enabled ? bundles : bundles.map((bundle) => ({ ...bundle, entries: [] }));
       onRead(wanted);
       return wanted;
