@@ -122,7 +122,7 @@ function attributesOf(extra: object): Attributes {
 
 function refusalOf(specifier: string, packages: ReadonlyMap<string, ModuleMembers>): string {
   const shown = specifier.slice(0, 200);
-  if (isBuiltin(specifier)) return `a plugin cannot import "${shown}" of Node`;
+  if (isBuiltin(specifier) || specifier.startsWith('node:')) return `a plugin cannot import "${shown}" of Node`;
   if (/^[/a-z][a-z+]*:|^\//i.test(specifier)) return `"${shown}" cannot be imported: name a file of the bundle by its relative path`;
   return `"${shown}" is no file of the bundle and none of ${[...packages.keys()].join(', ')}; put a package's code into the bundle`;
 }
