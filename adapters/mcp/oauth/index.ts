@@ -109,7 +109,8 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
     };
 
     const token = async (signal: AbortSignal): Promise<string | undefined> => {
-      const tokens = (await (loaded ?? reload()))?.tokens;
+      // Most servers want none: what is wrong with the file is told when one refuses.
+      const tokens = (await (loaded ?? reload()).catch(() => undefined))?.tokens;
       const isEnding = tokens?.expiresAt !== undefined && tokens.expiresAt - options.now() < SKEW_MS;
       if (tokens?.refresh === undefined || !isEnding || given === tokens.access) return tokens?.access;
       try {
@@ -137,7 +138,7 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
     return {
       token,
       async renew(challenge, signal) {
-        const before = (await (loaded ?? Promise.resolve(undefined)))?.tokens?.access;
+        const before = (await loaded?.catch(() => undefined))?.tokens?.access;
         const record = await reload();
         const held = record?.tokens;
         if (held !== undefined && held.access !== before) return true;

@@ -1,4 +1,4 @@
-import { open, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { link, open, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CancelledError } from '../../../ports/errors.ts';
 
@@ -53,5 +53,8 @@ async function breakStale(lock: string): Promise<void> {
   if (found === undefined || Date.now() - found.mtimeMs < STALE_MS) return;
   const away = `${lock}-${crypto.randomUUID()}`;
   await rename(lock, away).catch(() => {});
+  // Another process broke the same lock first and took it: what was moved is its own, and it goes back.
+  const moved = await stat(away).catch(() => undefined);
+  if (moved !== undefined && moved.ino !== found.ino) await link(away, lock).catch(() => {});
   await unlink(away).catch(() => {});
 }

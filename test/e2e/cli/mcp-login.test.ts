@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Authority, startAuthority } from '../../adapters/mcp/oauth/authority.ts';
-import { operator, project } from '../support/mcp.ts';
+import { call, DONE, lastResults, operator, project } from '../support/mcp.ts';
 import { until } from '../support/processes.ts';
 import { onStage, PATIENT, type Stage } from '../support/stage.ts';
 
@@ -57,6 +57,22 @@ describe.concurrent('odek mcp login', PATIENT, () => {
         expect(await readFile(file, 'utf8')).not.toMatch(/access-|refresh-/);
         expect(authority.seen.revoked).toHaveLength(1);
         expect((await stage.run(['mcp', 'logout', 'guarded'])).code).not.toBe(0);
+      }),
+    ));
+
+  it('hides its tokens also where a server repeats them, those of a renewal included', () =>
+    withAuthority((authority) =>
+      onStage([call('guarded__whoami'), DONE], async (stage) => {
+        await operator(stage, { guarded: { url: authority.url, auto_approve: true } });
+        authority.rules.expiresIn = 30;
+        await logIn(stage);
+        authority.rules.expiresIn = 3600;
+        authority.rules.tells = true;
+        const { code, stdout, stderr } = await stage.run(['run', 'Who am I?']);
+        expect([code, authority.seen.refreshes]).toEqual([0, 1]);
+        expect(lastResults(stage.server).join()).toContain('somebody [REDACTED]');
+        const said = [stdout, stderr, JSON.stringify(stage.server.requests)].join();
+        for (const token of authority.tokens) expect(said).not.toContain(token);
       }),
     ));
 

@@ -19,6 +19,8 @@ export interface AuthorityRules {
   /** Milliseconds that a refresh takes. */
   refreshMs: number;
   authorizePage: string;
+  /** A tool's result repeats the token that it was called with. */
+  tells: boolean;
   tokenStatus: number | undefined;
 }
 
@@ -51,6 +53,7 @@ export async function startAuthority(): Promise<Authority> {
     refuses: undefined,
     refreshMs: 0,
     authorizePage: '',
+    tells: false,
     tokenStatus: undefined,
   };
   let origin = '';
@@ -139,7 +142,11 @@ export async function startAuthority(): Promise<Authority> {
         return json(response, 403, {}, { 'www-authenticate': `Bearer error="insufficient_scope", scope="${rules.callScope}", ${where}` });
       }
       if (message.id === undefined) return response.writeHead(202).end();
-      return json(response, 200, { jsonrpc: '2.0', id: message.id, result: resultOf(message.method) });
+      return json(response, 200, {
+        jsonrpc: '2.0',
+        id: message.id,
+        result: resultOf(message.method, rules.tells ? (request.headers.authorization ?? '').replace('Bearer', '') : ''),
+      });
     },
   };
 
@@ -172,12 +179,12 @@ export async function startAuthority(): Promise<Authority> {
   };
 }
 
-function resultOf(method: string): unknown {
+function resultOf(method: string, more: string): unknown {
   if (method === 'initialize') {
     return { protocolVersion: '2025-03-26', capabilities: { tools: {} }, serverInfo: { name: 'guarded', version: '1' } };
   }
   if (method === 'tools/list') return { tools: [{ name: 'whoami', inputSchema: { type: 'object' } }] };
-  return { content: [{ type: 'text', text: 'somebody' }] };
+  return { content: [{ type: 'text', text: `somebody${more}` }] };
 }
 
 function json(response: ServerResponse, status: number, value: unknown, headers: Record<string, string> = {}): void {

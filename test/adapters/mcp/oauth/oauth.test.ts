@@ -293,6 +293,9 @@ describe('the file of logins', () => {
     const file = join(folder, 'mcp_oauth.json');
     await chmod(file, 0o644);
     await expect(oauth.state(server())).rejects.toThrow(/chmod 600/);
+    // Servers that want no login do not suffer from it.
+    expect(await oauth.authorization(server()).token(signal())).toBeUndefined();
+    await expect(connect(oauth)).rejects.toThrow(/chmod 600/);
     await chmod(file, 0o600);
     await writeFile(file, '{"version":1,"logins":[{"key":1}]}');
     await expect(oauth.state(server())).rejects.toThrow(/no list of logins/);
