@@ -1,5 +1,7 @@
 import type { JsonSchema } from './message.ts';
-import type { Disposer } from './plugin.ts';
+
+/** Undoes a registration. Idempotent. */
+type Disposer = () => void;
 
 /**
  * Types for the author of a bundle: what `apply(ctx, config)` is given in the process of plugins. The context

@@ -1,4 +1,3 @@
-import type { BundleCapabilities } from '../../ports/bundle.ts';
 import { type BundleNamespace, NO_CAPABILITIES, readNamespace } from './namespace.ts';
 import { type BundleProblem, isObject, problemList, type Report, shown } from './problem.ts';
 
@@ -136,10 +135,4 @@ function readExtensions(extensions: unknown, report: Report): BundleNamespace {
   const used = has(NAMESPACE) ? NAMESPACE : NAMESPACE_ALIAS;
   if (!has(used)) return nothing;
   return readNamespace(extensions[used], { where: `${WHERE}: extensions["${used}"]`, foreign: used === NAMESPACE_ALIAS, report });
-}
-
-/** Capabilities of a bundle that asks for nothing. */
-export function asksForNothing(capabilities: BundleCapabilities): boolean {
-  const { hostServices, networkHosts, filesystemRoots, lifecycleMutation } = capabilities;
-  return hostServices.length + networkHosts.length + filesystemRoots.length === 0 && !lifecycleMutation;
 }
