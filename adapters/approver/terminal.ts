@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
 import type { ApprovalDecision, ApprovalRequest, ApprovalVerdict, Approver } from '../../ports/approval.ts';
@@ -130,8 +130,30 @@ function openTty(flags: number): number | undefined {
   return undefined;
 }
 
+/** Reads of what was typed before, at most. */
+const MAX_TYPED_READS = 1024;
+
+/** What was typed before a question was shown answers none: it is taken off the terminal, a line that was begun included. */
+function forgetTyped(): void {
+  const fd = openTty(constants.O_RDWR | constants.O_NONBLOCK);
+  if (fd === undefined) return;
+  const typed = new ReadStream(fd);
+  try {
+    // A terminal that edits lines keeps back the one that was begun.
+    typed.setRawMode(true);
+    const buffer = Buffer.alloc(4096);
+    for (let reads = 0; reads < MAX_TYPED_READS && readSync(fd, buffer) > 0; reads += 1);
+  } catch {
+    // Nothing is there any more.
+  } finally {
+    typed.setRawMode(false);
+    typed.destroy();
+  }
+}
+
 /** Opened anew for each question, so that nothing reads the terminal in between. Without one, the input has ended already. */
 export function controllingTerminal(): Terminal {
+  forgetTyped();
   const readFd = openTty(constants.O_RDWR);
   const writeFd = openTty(constants.O_WRONLY);
   if (readFd === undefined || writeFd === undefined) return { input: Readable.from([]), output: new PassThrough().resume() };

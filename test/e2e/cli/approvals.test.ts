@@ -28,6 +28,14 @@ describe.concurrent('a person at the terminal', PATIENT, () => {
       expect(lastResults(server)).toHaveLength(2);
     }));
 
+  it('has not approved with what was typed before the question, a line that was only begun included', () =>
+    onStage([{ ...shell('sh -c "touch one"'), delayMs: 1500 }, shell('sh -c "touch two"'), DONE], async ({ terminal, work }) => {
+      const steps = [{ send: 'a\rapprove\r\ra' }, { wait: QUESTION }, { send: 'd\r' }, { wait: QUESTION }, { send: 'd\r' }];
+      const seen = await terminal(['run', 'write'], steps);
+      expect(seen.exit).toBe(0);
+      expect(await readdir(work)).toEqual([]);
+    }));
+
   it('denies, and the model reads that a user did', () =>
     onStage([shell('sh -c "touch it"'), DONE], async ({ terminal, work, server }) => {
       const seen = await terminal(['run', 'write'], [{ wait: QUESTION }, { send: 'd\r' }]);
