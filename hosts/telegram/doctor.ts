@@ -1,9 +1,15 @@
-import type { Finding } from '../cli/doctor.ts';
 import type { ResolvedConfig } from '../config/types.ts';
 import { accessOf } from './access.ts';
 
 const PRIVACY =
   'in groups a bot sees only what is meant for it, unless its privacy mode is off: mentions and replies are enough for odek; if even these do not arrive, ask @BotFather for /setprivacy, or make the bot an admin of the group';
+
+/** A line of `odek doctor`. */
+interface Finding {
+  readonly ok: boolean;
+  readonly text: string;
+  readonly advice?: string;
+}
 
 /** What `odek doctor` says about the Telegram bot. Reaches no network. */
 export function telegramFinding({ telegram, schedules }: Pick<ResolvedConfig, 'telegram' | 'schedules'>): Finding {

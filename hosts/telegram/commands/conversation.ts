@@ -1,10 +1,10 @@
-import type { PlanView } from '../../../ports/plan.ts';
 import { formatDuration, formatTokens } from '../../cli/render/figures.ts';
-import { planText } from '../format/plan.ts';
 import type { ProgressMode } from '../progress.ts';
 import { belongsTo, sessionIdOf } from '../rooms.ts';
 import { archiveSession, planViewOf, readSession, resumeSession, sessionsOf } from '../sessions.ts';
 import type { Command, CommandCall } from './command.ts';
+import { showJobPlan } from './jobs.ts';
+import { sayPlan } from './say-plan.ts';
 
 const MAX_SESSIONS = 10;
 const TITLE_CHARS = 60;
@@ -21,18 +21,8 @@ function cut(text: string, limit: number): string {
   return points.length <= limit ? points.join('') : `${points.slice(0, limit - 1).join('')}…`;
 }
 
-/** A plan as the person reads it, below a line that says whose it is. */
-export async function sayPlan({ bot, place }: Pick<CommandCall, 'bot' | 'place'>, view: PlanView, head?: string): Promise<void> {
-  const { text, entities } = planText(view);
-  const above = head === undefined ? '' : `${head}\n`;
-  await bot.base.talk.post(place, {
-    text: above + text,
-    entities: entities.map((entity) => ({ ...entity, offset: entity.offset + above.length })),
-  });
-}
-
 async function showPlanStatus(call: CommandCall): Promise<void> {
-  if (call.rest !== '') return (await import('./jobs.ts')).showJobPlan(call, call.rest);
+  if (call.rest !== '') return showJobPlan(call, call.rest);
   const session = await readSession(call.bot.base, call.place);
   await sayPlan(call, planViewOf(session?.records ?? []));
 }

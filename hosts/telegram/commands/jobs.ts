@@ -6,7 +6,7 @@ import { zonedText } from '../../schedule/zone.ts';
 import { chatOf } from '../delivery.ts';
 import { planViewOf } from '../sessions.ts';
 import type { CommandCall } from './command.ts';
-import { sayPlan } from './conversation.ts';
+import { sayPlan } from './say-plan.ts';
 
 const MAX_LISTED = 20;
 const NAME_CHARS = 40;
