@@ -1,6 +1,7 @@
 import { Container } from 'inversify';
 import { createRedactor, type Redactor } from '../core/redact/redactor.ts';
 import type { Clock } from '../ports/clock.ts';
+import { unenforcedCostLimit } from './cost-limit.ts';
 import type { Edges, HostEnvironment, Root } from './environment.ts';
 import { agentModule, systemModule, worldModule } from './modules.ts';
 import type { HostPolicy } from './policy.ts';
@@ -65,6 +66,8 @@ export async function take<Parts>(
 /** Builds one host process or session: a fresh container, visited once. Rejects with the first setup error. */
 export async function compose(policy: HostPolicy, environment: HostEnvironment, edges: Edges): Promise<Composed> {
   const root = await take(policy, environment, edges, (get) => get(TOKENS.root));
+  const unenforced = unenforcedCostLimit(environment.config, environment.selection.model);
+  if (unenforced !== undefined) edges.log('warning', unenforced);
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     const parts = [

@@ -83,6 +83,19 @@ describe.concurrent('a run that used up a budget exits 4, keeps its session and 
       { config: PRICES },
     ));
 
+  it('cost without prices is no limit, and says so', () =>
+    onStage(
+      () => ({ text: 'done' }),
+      async ({ run }) => {
+        const unpriced = await run(['run', '--max-cost-usd', '0.1', 'look']);
+        expect(unpriced.code).toBe(0);
+        expect(unpriced.stderr).toContain('limits.max_cost_usd (0.1) is not enforced: the two prices of model "scripted" are not known');
+        expect((await run(['run', '--max-cost-usd', '0', 'look'])).stderr).not.toContain('not enforced');
+        expect((await run(['run', 'look'])).stderr).not.toContain('not enforced');
+      },
+      { config: { input_cost_per_million_usd: 1 } },
+    ));
+
   it('usage that the service does not report is estimated and marked, never free', () =>
     onStage(until(1, { text: 'x'.repeat(4000), usage: null }), async (stage) => {
       const { result } = await stopped(stage, ['--max-output-tokens', '300'], 'output_tokens', 300);
