@@ -8,7 +8,7 @@ import { createRandomIds } from '../../../adapters/ids/random.ts';
 import { createSchemaValidator } from '../../../adapters/schema/ajv.ts';
 import { createShellGrammar } from '../../../adapters/shell-grammar/unbash.ts';
 import { type Agent, createAgent } from '../../../core/agent/agent.ts';
-import type { AgentSettings } from '../../../core/agent/settings.ts';
+import type { AgentDeps, AgentSettings } from '../../../core/agent/settings.ts';
 import { toWireEvent } from '../../../core/events/wire.ts';
 import type { JobDesk } from '../../../core/jobs/desk.ts';
 import type { McpTool } from '../../../core/mcp/tool.ts';
@@ -47,6 +47,10 @@ export interface HarnessOptions {
   readonly trusted?: boolean;
   /** An audit is kept. */
   readonly audited?: boolean;
+  /** Tools of a third party, `extension:asker`. */
+  readonly foreignTools?: readonly ToolSpec[];
+  /** What an agent has beside all that. */
+  readonly deps?: Partial<AgentDeps>;
 }
 
 export interface Harness {
@@ -65,6 +69,7 @@ export interface Harness {
   close(): Promise<void>;
 }
 
+const FOREIGN = 'extension:asker';
 const SESSION = '20260101-00000000000000000000000000000001';
 
 /** A provider that remembers what it was asked, as it was then. */
@@ -85,6 +90,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   const requests: (readonly Message[])[] = [];
   const registry = createToolRegistry();
   for (const tool of options.tools ?? []) registry.registrar('test').register(tool);
+  for (const tool of options.foreignTools ?? []) registry.registrar(FOREIGN).register(tool);
   for (const tool of options.mcpTools ?? []) registry.registerMcp(tool);
   const hash = createSha256();
   const redactor = createRedactor(options.secrets ?? []);
@@ -108,8 +114,10 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       ...(audit && { audit }),
       ...(options.jobs && { jobs: options.jobs }),
       isFirstParty: () => options.trusted === true,
+      isForeign: (owner) => owner === FOREIGN,
       ...(options.approver && { approver: options.approver }),
       emit: (event) => events.push(event),
+      ...options.deps,
     },
     {
       model: 'test-model',
