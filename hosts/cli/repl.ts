@@ -17,9 +17,10 @@ import { type OpenView, openView } from './open-view.ts';
 import { withConsent } from './operator-consent.ts';
 import { operatorQuestion } from './operator-question.ts';
 import { CLI_POLICIES } from './policy.ts';
-import { noteLines, noteOf } from './render/notes.ts';
+import { noteOf } from './render/notes.ts';
 import { sanitise } from './render/sanitise.ts';
 import type { ReplCommand } from './repl/commands.ts';
+import { createHeldQuestions, type HeldQuestions } from './repl/held-questions.ts';
 import { pluginCommands } from './repl/plugin-commands.ts';
 import { createPrompt, type Prompt } from './repl/prompt.ts';
 import { runRepl } from './repl/repl.ts';
@@ -44,24 +45,43 @@ async function createSession(composed: Composed, provider: string, model: string
   return id;
 }
 
-/** What is told between two turns, when no view is open: warnings alone. */
-function betweenTurns(context: CommandContext): Pick<OpenView, 'onEvent' | 'log'> {
+/** What is told between two turns, when no view is open: above the input that is being typed, if there is one. */
+function betweenTurns(context: CommandContext, tell: Prompt['tell']): Pick<OpenView, 'onEvent' | 'log'> {
   const warn = warner(context);
+  const told = (text: string, isWarning: boolean): void => {
+    const lines = sanitise(text).trim().split('\n');
+    const shown = isWarning ? lines.map((line) => `odek: ${line}`) : lines.map((line) => `· ${line}`);
+    if (tell(shown)) return;
+    if (isWarning) for (const line of lines) warn(line);
+    else context.io.stderr.write(`${shown.join('\n')}\n`);
+  };
   return {
     onEvent: (event) => {
       const note = noteOf(event);
-      if (note?.warning) for (const line of noteLines(note)) warn(line);
+      if (note?.warning) told(note.text, true);
     },
     log: (level, text) => {
-      if (level === 'warning' || level === 'error') warn(sanitise(text));
+      if (level !== 'debug') told(text, level !== 'info');
     },
   };
 }
 
-/** A prompt that gives nothing more once `quit` fired. */
-function endedBy(quit: AbortSignal, prompt: Prompt): Prompt {
+/** A prompt that gives nothing more once `quit` fired, and has the terminal for itself while it reads. */
+function endedBy(quit: AbortSignal, questions: HeldQuestions, prompt: Prompt): Prompt {
+  /** Ctrl-C is a no to what is open. */
+  const asking = async (work: Promise<void>): Promise<void> => {
+    const refusing = onInterrupt(() => {}, ['SIGINT']);
+    refusing.signal.addEventListener('abort', questions.refuse, { once: true });
+    await work.finally(refusing.stop);
+  };
   return {
-    read: async (signal) => (quit.aborted ? undefined : prompt.read(signal ? AbortSignal.any([quit, signal]) : quit)),
+    async read(signal) {
+      await asking(questions.hold(quit));
+      const text = quit.aborted ? undefined : await prompt.read(signal ? AbortSignal.any([quit, signal]) : quit);
+      if (text !== undefined) await asking(questions.release(quit));
+      return text;
+    },
+    tell: prompt.tell,
     close: prompt.close,
   };
 }
@@ -84,7 +104,8 @@ export async function run(context: CommandContext): Promise<number> {
   const { header, config } = await startingPoint(context);
   const environment = await hostEnvironment(context, config, 'terminal');
   const clock = createSystemClock();
-  const idle = betweenTurns(context);
+  let prompt: Prompt | undefined;
+  const idle = betweenTurns(context, (lines) => prompt?.tell(lines) === true);
   let view: OpenView | undefined;
   const log: Edges['log'] = (level, text) => (view ?? idle).log(level, text);
   const person = await terminalPerson(clock, { config, policy: CLI_POLICIES.repl, log });
@@ -92,8 +113,12 @@ export async function run(context: CommandContext): Promise<number> {
   const quit = onInterrupt(() => view?.close(), ['SIGTERM', 'SIGHUP']);
   // Until the first prompt, Ctrl-C ends what is being started.
   const starting = onInterrupt(() => {}, ['SIGINT']);
+  const questions = createHeldQuestions();
+  const { consent, ...asked } = await withConsent(person, config, clock);
+  const onHeld = (card: string): void => log('info', `${card.split(':\n', 1)[0]}; you are asked once your input is sent`);
   const edges: Edges = {
-    ...(await withConsent(person, config, clock)),
+    ...asked,
+    ...(consent && { consent: questions.guard(consent, onHeld) }),
     signal: AbortSignal.any([starting.signal, quit.signal]),
     ...operatorQuestion(clock, person.approver !== undefined),
     onEvent: (event) => (view ?? idle).onEvent(event),
@@ -130,8 +155,9 @@ export async function run(context: CommandContext): Promise<number> {
       view?.close();
       process.exit(EXIT.cancelled);
     };
-    const prompt = endedBy(
+    const shown = endedBy(
       quit.signal,
+      questions,
       await createPrompt({
         io: context.io,
         historyFile: config.state.replHistory,
@@ -140,16 +166,17 @@ export async function run(context: CommandContext): Promise<number> {
         editing: context.env.TERM !== 'dumb',
       }),
     );
+    prompt = shown;
     try {
       const { extensions } = composed.root;
       await runRepl({
-        ...{ prompt, io: context.io, onTurn, info, kill },
+        ...{ prompt: shown, io: context.io, onTurn, info, kill },
         commands: { plugin: slashPlugin(context, config, extensions) },
         lateCommands: () => pluginCommands(extensions, { workspace: environment.workspace, sessionId: () => id }),
         commandsReady: extensions.begun,
       });
     } finally {
-      prompt.close();
+      shown.close();
     }
     return quit.signal.aborted ? EXIT.cancelled : EXIT.ok;
   };

@@ -19,6 +19,8 @@ export interface LineEditorOptions {
 /** Reads one input from a terminal, with editing. `undefined`: the person wants to leave. */
 export interface LineEditor {
   read(signal?: AbortSignal): Promise<string | undefined>;
+  /** Puts lines above what is being typed; false while nothing is. */
+  tell(lines: readonly string[]): boolean;
   close(): void;
 }
 
@@ -71,6 +73,14 @@ export function createLineEditor({ input, output: stream, history, clock, prompt
     const back = `${up > 0 ? `\u001b[${up}A` : ''}\r${layout.cursorColumn > 0 ? `\u001b[${layout.cursorColumn}C` : ''}`;
     output.write(`${start}\u001b[J${layout.rows.join('\r\n')}${back}`);
     drawn = layout;
+  };
+
+  const tell = (lines: readonly string[]): boolean => {
+    if (settle === undefined) return false;
+    output.write(`${toStart()}\u001b[J${lines.map((line) => `${line}\r\n`).join('')}`);
+    drawn = undefined;
+    draw();
+    return true;
   };
 
   /** Once for all keys of a chunk: a paste of 100 kB is one redraw. */
@@ -245,6 +255,7 @@ export function createLineEditor({ input, output: stream, history, clock, prompt
         else begin();
       });
     },
+    tell,
     close() {
       if (settle !== undefined) finish(undefined);
       input.removeListener('keypress', onKeypress);

@@ -13,6 +13,8 @@ export interface Prompt {
    * Aborting `signal` is leaving.
    */
   read(signal?: AbortSignal): Promise<string | undefined>;
+  /** Puts lines above an input that is being edited, which stays as it is. False: there is none, and nothing is put anywhere. */
+  tell(lines: readonly string[]): boolean;
   close(): void;
 }
 
@@ -43,6 +45,7 @@ function createPlainPrompt(io: TerminalIo, shown: string): Prompt {
       }
       return text;
     },
+    tell: () => false,
     close: () => reader.close(),
   };
 }

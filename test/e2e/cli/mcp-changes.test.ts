@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ServerReply } from '../../fakes/openai-server.ts';
 import { answer, call, DONE, entry, lastResults, nothingRuns, operator, pidsOf, tool, toolsTold } from '../support/mcp.ts';
@@ -78,6 +79,42 @@ describe.concurrent('a server that outlives its odek', PATIENT, () => {
 });
 
 describe.concurrent('odek repl', PATIENT, () => {
+  it('asks about a change between turns once the input is sent, and shows above it what the server says', () => {
+    const later = tool('later', 'Changes the tools.', { tools: { type: 'array' } });
+    const now = [later, tool('pause'), tool('fresh', 'It is new here.')];
+    const script = [call('small__later', { tools: now }), DONE, call('small__pause'), call('small__fresh'), DONE];
+    return onStage(script, async (stage) => {
+      await operator(stage, { small: await entry(stage, now.slice(0, 2)) });
+      const seen = await stage.terminal(
+        ['repl'],
+        [
+          ...answer('Approve all 2?', 'y'),
+          ...answer('› ', 'first'),
+          { wait: DONE.text as string },
+          { wait: '› ' },
+          { send: 'y' },
+          { wait: '› y' },
+          { touch: join(stage.work, '..', 'now') },
+          { wait: '[small] the time has come' },
+          { wait: 'you are asked once your input is sent' },
+          { wait: '› y' },
+          // An answer to the question, if it were asked already.
+          { send: '\r' },
+          { wait: 'It is new here.' },
+          ...answer('Approve it? [y/N]', 'y'),
+          { wait: DONE.text as string },
+          { wait: '› ' },
+          { send: '\u0004' },
+        ],
+      );
+      expect(seen.exit).toBe(0);
+      expect(seen.raw).toContain('[small] the small server is up');
+      const inputs = stage.server.requests.at(-1)?.body.messages.filter(({ role }: { role: string }) => role === 'user');
+      expect(inputs.map(({ content }: { content: string }) => content)).toEqual(['first', 'y']);
+      expect(lastResults(stage.server).at(-1)).toContain('fresh says');
+    });
+  });
+
   it('leaves nothing behind when Ctrl-C ends its start', () =>
     onStage([], async (stage) => {
       const { args = [], ...given } = (await entry(stage)) as { command: string; args?: readonly string[] };

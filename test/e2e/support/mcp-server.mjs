@@ -3,9 +3,11 @@
  * file that its first argument names, read at each listing: `[{ name, description, inputSchema }]`. It appends its
  * process id to the file of the second argument. A third one is what it does wrong: `silent` answers nothing,
  * `stubborn` neither answers nor ends.
- * Tools named `environment`, `become`, `pause` and `die` do what they say; every other one repeats its arguments.
+ * Tools named `environment`, `become`, `pause` and `die` do what they say, `later` does what `become` does once there is
+ * the file `now` beside the tools; every other one repeats its arguments.
  */
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const [toolsFile, pidFile, fault] = process.argv.slice(2);
@@ -25,14 +27,24 @@ const handlers = {
   'tools/call': ({ name, arguments: given = {} }) => {
     if (name === 'environment') return text(Object.keys(process.env).sort().join(' '));
     if (name === 'die') process.exit(7);
-    if (name === 'become') {
-      writeFileSync(toolsFile, JSON.stringify(given.tools));
-      send({ method: 'notifications/tools/list_changed' });
+    if (name === 'become') become(given.tools);
+    if (name === 'later') {
+      const waiting = setInterval(() => {
+        if (!existsSync(join(dirname(toolsFile), 'now'))) return;
+        clearInterval(waiting);
+        process.stderr.write('the time has come\n');
+        become(given.tools);
+      }, 50);
     }
     if (name === 'pause') return new Promise((resolve) => setTimeout(() => resolve(text('paused')), 500));
     return text(`${name} says ${JSON.stringify(given)}`);
   },
 };
+
+function become(next) {
+  writeFileSync(toolsFile, JSON.stringify(next));
+  send({ method: 'notifications/tools/list_changed' });
+}
 
 const text = (content) => ({ content: [{ type: 'text', text: content }] });
 

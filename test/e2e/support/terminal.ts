@@ -7,8 +7,8 @@ import type { Place } from './place.ts';
 
 const DRIVER = fileURLToPath(new URL('../../hosts/cli/render/pseudo-terminal.py', import.meta.url));
 
-/** What a person does at the terminal: waits until something is there, types, or lets time pass (seconds). */
-export type Step = { readonly wait: string } | { readonly send: string } | { readonly pause: number };
+/** What a person does at the terminal: waits until something is there, types, lets time pass (seconds), or makes a file elsewhere. */
+export type Step = { readonly wait: string } | { readonly send: string } | { readonly pause: number } | { readonly touch: string };
 
 /** What a person saw. */
 export interface Seen {

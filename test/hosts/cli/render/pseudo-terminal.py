@@ -2,7 +2,7 @@
 
 Arguments: columns, rows, steps as JSON, then the command. A step is one of
 {"wait": text} until the output since the last step holds it, {"send": text},
-{"resize": [columns, rows]}, {"pause": seconds}.
+{"resize": [columns, rows]}, {"pause": seconds}, {"touch": path of a file to make}.
 Output lines: {"out": base64}, {"resize": [columns, rows]}, {"exit": code}.
 """
 import base64, fcntl, json, os, pty, select, signal, struct, sys, termios, time
@@ -59,6 +59,8 @@ for step in steps:
             pass
         emit({"resize": step["resize"]})
         resize(master, *step["resize"])
+    elif "touch" in step:
+        open(step["touch"], "w").close()
     elif "pause" in step:
         until = time.monotonic() + step["pause"]
         while time.monotonic() < until and not closed:

@@ -48,7 +48,7 @@ describe('the repl from a pipe', () => {
 describe('runRepl', () => {
   function scripted(inputs: readonly string[]) {
     const waiting = [...inputs];
-    return { read: async () => waiting.shift(), close: () => undefined };
+    return { read: async () => waiting.shift(), tell: () => false, close: () => undefined };
   }
 
   it('aborts the signal of the turn at the first interrupt, kills at the second, and listens only during turns', async () => {
