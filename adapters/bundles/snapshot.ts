@@ -26,6 +26,8 @@ interface Receipt {
 const VERSION = 1;
 const RECEIPT = 'receipt.json';
 const MAX_RECEIPT_BYTES = 4 * 1024 * 1024;
+/** A folder of another name is no bundle, and cannot be told of without writing something else to a terminal. */
+const SHOWABLE = /^[\p{L}\p{N}._ -]{1,255}$/u;
 const MODULE = /\.(?:mjs|js|mts|json)$/;
 
 export interface StageInput extends WalkOptions {
@@ -199,7 +201,7 @@ export async function bundleFolders(folder: string, most: number): Promise<reado
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const names: string[] = [];
   for (const entry of entries) {
-    if (entry.name.startsWith('.') || !(entry.isDirectory() || entry.isSymbolicLink())) continue;
+    if (entry.name.startsWith('.') || !SHOWABLE.test(entry.name) || !(entry.isDirectory() || entry.isSymbolicLink())) continue;
     const isThere = entry.isSymbolicLink() || (await lstat(join(folder, entry.name, 'plugin.json')).catch(() => undefined)) !== undefined;
     if (isThere) names.push(entry.name);
   }

@@ -34,7 +34,7 @@ export function listLines(all: readonly BundleStatus[], { live, json }: Pick<Plu
   if (all.length === 0) return ['No plugin is installed. docs/plugins.md says how to write one, and how to install one.'];
   const rows = all.map(({ name, scope, standing, inspection, record, why }) => [
     name,
-    inspection?.manifest?.version ?? '-',
+    oneLine(inspection?.manifest?.version ?? '-'),
     scope,
     WORDS[standing],
     record?.trust === undefined ? '-' : record.trust.by.who,
