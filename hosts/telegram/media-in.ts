@@ -22,7 +22,10 @@ export const mediaTag = (chatId: number): string => `_chat${chatId}_`;
 
 /** A name of ASCII letters, digits, dots, dashes and underscores, without a dot at its beginning. */
 function safeName(name: string): string {
-  const ascii = name.normalize('NFKD').replaceAll(/[^A-Za-z0-9._-]+/g, '_');
+  const ascii = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '_');
   const bare = ascii.replace(/^[._]+/, '').replaceAll(/\.{2,}/g, '.');
   return bare.slice(-MAX_NAME).replace(/^[.]+/, '') || 'file';
 }

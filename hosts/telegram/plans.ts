@@ -20,6 +20,7 @@ export interface KeptPlan {
 export function slugOf(description: string): string {
   const words = description
     .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');
