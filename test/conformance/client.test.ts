@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RUN_MS, runSuite } from './suite-run.ts';
+import { passesAlone, RUN_MS, runSuite } from './suite-run.ts';
 
+/** More that fail are no matter of time. */
+const MAX_AGAIN = 2;
 const FIXTURE = fileURLToPath(new URL('client-fixture.ts', import.meta.url));
 let folder: string;
 let command: string;
@@ -65,7 +67,23 @@ describe('the conformance suite, against a client of odek’s own parts', () => 
       const { scenarios, output } = await runSuite(name, ['client', '--timeout', '80000', '--command', command, ...args]);
       expect(scenarios.length, output).toBeGreaterThanOrEqual(least);
       const failed = scenarios.filter((scenario) => scenario.failed > 0).map((scenario) => scenario.name);
-      expect(failed.sort(), output).toEqual([...listed].sort());
+      // Some scenarios measure times, which forty processes at once do not keep.
+      const unlisted = failed.filter((scenario) => !listed.some((each) => each === scenario));
+      const again = unlisted.length > MAX_AGAIN ? [] : unlisted;
+      const version = args.find((each) => /^\d{4}-\d\d-\d\d$/.test(each));
+      const kept: string[] = [];
+      for (const scenario of again) {
+        const alone = [
+          'client',
+          '--command',
+          command,
+          '--scenario',
+          scenario,
+          ...(version === undefined ? [] : ['--spec-version', version]),
+        ];
+        if (await passesAlone(name, alone)) kept.push(scenario);
+      }
+      expect(failed.filter((scenario) => !kept.includes(scenario)).sort(), output).toEqual([...listed].sort());
     },
     RUN_MS + 10_000,
   );

@@ -33,3 +33,10 @@ export function runSuite(name: string, args: readonly string[]): Promise<Report>
     });
   });
 }
+
+/** Runs one scenario by itself. Resolves with whether it passes. */
+export function passesAlone(name: string, args: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [programOf(name), ...args], { timeout: RUN_MS, cwd: tmpdir() }, (error) => resolve(error === null));
+  });
+}
