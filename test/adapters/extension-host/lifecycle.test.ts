@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ActivateResult, HostRefusal, type HostRequest } from '../../../ports/extension-host.ts';
 import { type Answer, openStage, RUNTIMES, type Stage, until, withTools } from './stage.ts';
 
@@ -8,11 +8,14 @@ describe.each(RUNTIMES.map((node, index) => ({ node, name: `runtime ${index + 1}
   let stage: Stage;
   /** Answers of core that a test changes. */
   let answer: Answer;
-  beforeEach(async () => {
-    answer = () => undefined;
+  beforeAll(async () => {
     stage = await openStage({ node }, (request, signal) => answer(request, signal));
   });
-  afterEach(() => stage.close());
+  beforeEach(() => {
+    answer = () => undefined;
+  });
+  afterEach(() => stage.reset());
+  afterAll(() => stage.close());
 
   const diagnostics = ({ entries }: ActivateResult): readonly string[] => entries.map((each) => each.diagnostic);
   const one = async (source: string, config: unknown = {}): Promise<string> =>

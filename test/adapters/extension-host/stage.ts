@@ -10,6 +10,7 @@ import type {
   HostCallAnswers,
   HostNotice,
   HostRequest,
+  OwnerRef,
   Registration,
 } from '../../../ports/extension-host.ts';
 
@@ -81,6 +82,8 @@ export interface Stage extends Place {
     input?: unknown,
     more?: { readonly ticket?: string; readonly deadlineMs?: number; readonly signal?: AbortSignal },
   ): Promise<HostCallAnswers['tool/call']>;
+  /** Ends every plugin and forgets what was told, for the next test in the same process. */
+  reset(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -92,7 +95,7 @@ export async function openStage(more: Partial<ExtensionHostOptions> = {}, answer
   const requests: HostRequest[] = [];
   const notices: HostNotice[] = [];
   const live = new Map<string, Registration>();
-  const host = await createExtensionHostLauncher(place.options)
+  const started = await createExtensionHostLauncher(place.options)
     .start(
       { name: 'test', readable: [place.snapshots], writable: [place.data] },
       {
@@ -115,6 +118,14 @@ export async function openStage(more: Partial<ExtensionHostOptions> = {}, answer
       place.remove();
       throw error;
     });
+  const owners: OwnerRef[] = [];
+  const host: ExtensionHost = {
+    ...started,
+    activate(params, signal) {
+      owners.push(params.owner);
+      return started.activate(params, signal);
+    },
+  };
   const never = new AbortController().signal;
   const handleOf = (name: string): string => [...live].find(([, spec]) => spec.name === name)?.[0] ?? 'none';
   return {
@@ -134,6 +145,12 @@ export async function openStage(more: Partial<ExtensionHostOptions> = {}, answer
         },
         signal,
       ).result,
+    async reset() {
+      for (const owner of owners.splice(0)) await host.deactivate(owner);
+      requests.length = 0;
+      notices.length = 0;
+      live.clear();
+    },
     async close() {
       await host.close();
       place.remove();
