@@ -4,7 +4,7 @@ import { ranked } from '../approvals/actions.ts';
 import { judgeCommand } from './command.ts';
 import { type Field, UNKNOWN_FIELD } from './fields.ts';
 import { type Check, type Inspection, MAX_CHECKS, MAX_PAYLOADS, MAX_WORK, type Rearranged } from './findings.ts';
-import { type Place, RUN_TIME } from './place.ts';
+import { isWithin, type Place, RUN_TIME } from './place.ts';
 import { programName } from './programs/index.ts';
 import { createScope, type Scope } from './scope.ts';
 import { walkScript } from './walk.ts';
@@ -31,6 +31,10 @@ function rearranges(argv: readonly Field[]): Rearranged | undefined {
   const name = programName(argv[0]?.text ?? '');
   if (MAKES_LINKS.has(name)) return 'links';
   return MOVES_FILES.has(name) ? 'files' : undefined;
+}
+
+function overlap(one: string, other: string): boolean {
+  return isWithin(one, other) || isWithin(other, one);
 }
 
 /** Whether a line is too long for anybody to judge. */
@@ -66,6 +70,8 @@ export function classifyCommand(line: string, parse: ShellParser, place: Place):
     ask(check) {
       const key = JSON.stringify(check);
       if (checks.size >= MAX_CHECKS && !checks.has(key)) add('unknown', `it touches more than ${MAX_CHECKS} paths`);
+      else if (check.kind === 'sweep' && [...checks.values()].some((each) => each.kind === 'carry' && overlap(each.to, check.path)))
+        add('system_write', `it brings files to ${check.path} and reads all of them`);
       else if (check.kind === 'unpack' && checks.has(JSON.stringify({ kind: 'path', path: check.path, use: 'write' })))
         add('persistence', `it writes ${check.path} and unpacks it`);
       else if (check.kind !== 'script' && check.kind !== 'repository' && after !== undefined) checks.set(key, { ...check, after });

@@ -88,7 +88,7 @@ export const GIT: ProgramRule = {
       adds: WRITES,
       because: 'changes files',
       operands: 'unpack',
-      options: { '--unsafe-paths': '+system_write', '--directory -p': 'value' },
+      options: { '--unsafe-paths': '+system_write', '--directory': 'write', '-p': 'value' },
     },
     init: {
       adds: WRITES,
@@ -99,7 +99,7 @@ export const GIT: ProgramRule = {
     maintenance: { adds: ['persistence'], because: 'can make tasks run by themselves' },
     bundle: { adds: WRITES, because: 'writes a file', operands: 'write', first: 'value' },
     rm: { adds: LOSES, because: 'deletes files', options: { '--cached -n --dry-run': 'flag' } },
-    mv: { adds: WRITES, because: 'moves files', operands: 'write' },
+    mv: { adds: WRITES, because: 'moves files', operands: 'change' },
     ...each('branch tag', {
       adds: WRITES,
       because: 'changes references',

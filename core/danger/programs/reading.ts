@@ -24,9 +24,24 @@ export const READING: ProgramTable = {
   ...each('ls dir vdir exa eza lsd', LISTS),
   tree: {
     operands: 'list',
-    options: { '-L -I -P': 'value', '-o': 'write', '--fromfile --fromtabfile': '+system_write', '--infofile --gitfile': 'read' },
+    options: {
+      '-L -I -P': 'value',
+      '-l': '+system_write',
+      '-o': 'write',
+      '--fromfile --fromtabfile': '+system_write',
+      '--infofile --gitfile': 'read',
+    },
   },
-  ...each('stat du realpath readlink', {
+  du: {
+    operands: 'list',
+    options: {
+      '-L --dereference': '+system_write',
+      '-d -t --max-depth --exclude --threshold --time-style': 'value',
+      '--exclude-from': 'read',
+      '--files0-from': 'read+system_write',
+    },
+  },
+  ...each('stat realpath readlink', {
     operands: 'list',
     options: { '--format --printf --max-depth --exclude': 'value', '--exclude-from': 'read', '--files0-from': 'read+system_write' },
   }),
@@ -82,6 +97,7 @@ export const READING: ProgramTable = {
     first: 'value',
     options: {
       '-e -t -d -E -c -j -S --extension --type --max-depth --exclude --color --changed-within --changed-before --size': 'value',
+      '-L --follow': '+system_write',
       '-x --exec -X --exec-batch': '+unknown',
       '--search-path --base-directory': 'list',
     },

@@ -24,6 +24,8 @@ export const find: Special = ({ args, scope, stdin, inspection }) => {
     roots.push(args[at] ?? literal('.'));
   }
   if (roots.some(({ text }) => text.startsWith(RUN_TIME))) inspection.add('unknown', 'an argument of find is only known at run time');
+  if (args.some(({ text }) => text === '-L' || text === '-follow'))
+    inspection.add('system_write', 'find follows links, wherever they lead');
   if (roots.length === 0) roots.push(literal('.'));
   for (const root of roots) judgeRead(root, scope, inspection, 'list');
   for (; at < args.length; at += 1) {

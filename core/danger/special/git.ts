@@ -1,7 +1,7 @@
 import { type Field, isKnown, literal } from '../fields.ts';
 import { judgeArguments, judgeOperands, judgeOptions, judgeRole } from '../judge-arguments.ts';
 import { readArguments } from '../options.ts';
-import { judgeSweep, judgeUnpackedInput, pathsOf, shown } from '../paths.ts';
+import { judgeCarry, judgeSweep, judgeUnpackedInput, pathsOf, shown } from '../paths.ts';
 import { GIT_GLOBALS, PLAIN_GIT_KEYS } from '../programs/git.ts';
 import type { ProgramRule } from '../rules.ts';
 import { isCredential } from '../sensitive.ts';
@@ -95,6 +95,7 @@ function judgeStored(verb: string, args: readonly Field[], { scope, inspection, 
   if ((verb === 'apply' || verb === 'am') && operands.length === 0) judgeUnpackedInput(stdin, scope, inspection);
   if (verb === 'diff' && args.some(({ text }) => text.startsWith('--no-i')))
     judgeOperands('git diff', { operands: 'sweep' }, { options: [], operands, open: false }, scope, inspection);
+  if (verb === 'mv') for (const source of operands.slice(0, -1)) judgeCarry(source, operands.at(-1) ?? source, scope, inspection);
   if (verb === 'add' || verb === 'stage') {
     const paths = operands.length > 0 ? operands : has(/A/, /^--(?:al|no-ignore-r)/) ? [literal('.')] : [];
     const ignores = !has(/f/, /^--fo/);
