@@ -27,6 +27,8 @@ export interface ReviewInput {
   readonly capability: string;
   /** The operator lets code run where nothing keeps it apart. */
   readonly unsandboxed: boolean;
+  /** Plugins that are on and are granted the same: their code runs in one process with this one's. */
+  readonly shares: readonly string[];
   /** Places where an import is computed at run time. */
   readonly computed: readonly string[];
   readonly problems: readonly BundleProblem[];
@@ -115,11 +117,14 @@ function serverLine(server: BundleMcpDefinition): string {
   return `starts a program on your machine, outside of the plugin's process, as an MCP server: ${server.name}: ${plain(command)} (in ${plain(server.cwd)})`;
 }
 
-function importLines({ asks, computed }: ReviewInput): readonly string[] {
+function importLines({ asks, computed, shares }: ReviewInput): readonly string[] {
   if (asks.native.length === 0) return [];
   return [
     '',
     'Its code',
+    ...(shares.length === 0
+      ? []
+      : [`  - shares its process with ${listed(shares)}: each of them can do what the others can, and read what they keep`]),
     `  - imports ${asks.imports.length === 0 ? 'nothing from outside of the bundle' : listed(asks.imports)}`,
     ...(computed.length === 0
       ? []

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configProblem } from '../../core/bundles/config.ts';
 import type { ActiveBundle } from '../../ports/bundle.ts';
@@ -52,6 +53,7 @@ async function activeBundle(status: BundleStatus, { places, hash, configs }: Act
   if (inspection === undefined || !isUsable(inspection) || trust === undefined || enabled === undefined) return undefined;
   const { source, root, table } = await ensureStaged(places, hash, inspection, 'refuse');
   const dataDir = dataDirOf(places, name, id);
+  if (inspection.mcpServers.length > 0) await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const config = Object.hasOwn(configs, name) ? (configs[name] ?? {}) : {};
   const refused = configProblem(config);
   const { manifest } = inspection;

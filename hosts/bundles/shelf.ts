@@ -15,6 +15,7 @@ import { parseToken } from '../../core/bundles/hashes.ts';
 import { problemLine } from '../../core/bundles/problem.ts';
 import { type BundleRecord, newRecord, parseRecord, withEnabled, withoutTrust, withReview, withTrust } from '../../core/bundles/record.ts';
 import { reviewLines } from '../../core/bundles/review.ts';
+import { grantKey } from '../../core/extensions/groups.ts';
 import { type BundleActor, BundleError, type BundleScope } from '../../ports/bundle.ts';
 import { isOdekError } from '../../ports/errors.ts';
 import type { Hash } from '../../ports/hash.ts';
@@ -132,6 +133,7 @@ export function openShelf(options: ShelfOptions): Shelf {
         ...found,
         files: found.files.length,
         unsandboxed: options.unsandboxed === true,
+        shares: (await list()).filter((each) => sharesProcess(each, status)).map((each) => each.name),
         dataDir: dataDirOf(places, status.name, status.id),
         ...(await sinceTrust(status, found)),
       });
@@ -288,6 +290,14 @@ function notFound(name: string, names: readonly string[]): BundleError {
   return new BundleError('plugin_not_found', `there is no plugin "${name.slice(0, 80)}"${hint} (odek plugin list shows them)`, {
     value: name,
   });
+}
+
+/** Whether the code of both would run in one process, were both on. `other` is. */
+function sharesProcess(other: BundleStatus, status: BundleStatus): boolean {
+  const [theirs, ours] = [other.inspection?.asks, status.inspection?.asks];
+  if (other.standing !== 'on' || other.id === status.id || theirs === undefined || ours === undefined || theirs.native.length === 0)
+    return false;
+  return grantKey(theirs) === grantKey(ours);
 }
 
 /** The name of a copy that may take its place among the user's plugins. */

@@ -145,7 +145,18 @@ describe('a review', () => {
     when: { os: [], binaries: [] },
   };
   const input = {
-    ...{ manifest, asks: ASKS, folder: '/p/hello', dataDir: '/d', files: 1, bytes: 2, content: A, capability: B, unsandboxed: false },
+    ...{
+      manifest,
+      asks: ASKS,
+      folder: '/p/hello',
+      dataDir: '/d',
+      files: 1,
+      bytes: 2,
+      content: A,
+      capability: B,
+      unsandboxed: false,
+      shares: ['other'],
+    },
     ...{ computed: ['a.mjs:3'], problems: [] },
   };
 
@@ -159,6 +170,7 @@ describe('a review', () => {
       'db: LEVEL=info node ./server.mjs "two words" (in ./)',
       'gives the model instructions to load: skills/a',
       'imports node:path',
+      'shares its process with other',
       'works out at run time what it imports, at a.mjs:3',
       `odek plugin trust ${A}.${B}`,
       'Trust runs nothing',

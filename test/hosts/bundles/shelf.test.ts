@@ -221,6 +221,20 @@ describe('the life of a bundle', () => {
     });
   });
 
+  it('says in a review with whom its code would share a process', async () => {
+    await installHello();
+    await stage.turnOn('hello');
+    const same = { 'plugin.json': manifest('same'), 'plugin.mts': CODE };
+    const more = {
+      'plugin.json': manifest('more', { native: { path: 'plugin.mts' }, capabilities: { host_services: ['model'] } }),
+      'plugin.mts': CODE,
+    };
+    await stage.shelf.install(await stage.source(same, 'same'), { replace: false });
+    await stage.shelf.install(await stage.source(more, 'more'), { replace: false });
+    expect((await stage.shelf.review('same', BY)).join('\n')).toContain('shares its process with hello');
+    expect((await stage.shelf.review('more', BY)).join('\n')).not.toContain('shares its process');
+  });
+
   it('is not on where the machine is another one than it asks for', async () => {
     const when = { os: [process.platform === 'linux' ? 'windows' : 'linux'] };
     await stage.shelf.install(await stage.source({ 'plugin.json': manifest('far', { when }) }, 'far'), { replace: false });
@@ -311,6 +325,7 @@ describe('what a bundle has beside code', () => {
     const [bundle] = (await stage.active()).bundles;
     const { source = '', dataDir = '' } = bundle ?? {};
     expect(bundle?.entries).toEqual([]);
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
     expect(bundle?.skillRoots).toEqual([join(source, 'skills'), join(source, 'more')]);
     expect(bundle?.mcpServers).toEqual([
       expect.objectContaining({
