@@ -18,7 +18,8 @@ export const WRITING: ProgramTable = {
     special: 'copy',
     options: { '-t --target-directory': 'write', '-S --suffix': 'value', '-r -R -a --recursive --archive': 'flag' },
   }),
-  ...each('mv gmv rename', { special: 'copy', options: { '-t --target-directory': 'write', '-S --suffix': 'value' } }),
+  rename: { operands: 'change', adds: ['code_execution'], because: 'takes a program text where it is the one of Perl' },
+  ...each('mv gmv', { special: 'copy', options: { '-t --target-directory': 'write', '-S --suffix': 'value' } }),
   ln: { special: 'copy', options: { '-t --target-directory': 'write', '-S --suffix': 'value' } },
   install: {
     special: 'copy',
