@@ -37,7 +37,14 @@ const OPERATOR_FIELDS = ['auto_approve', 'approve', 'oauth_client_id', 'oauth_se
 const ELSEWHERE: Readonly<Record<string, string>> = {
   headers: 'a bearer token goes into token_env; nothing else is sent',
   envFile: 'name the variables in env',
+  cwd: 'a server runs in the folder that odek is started in; say whole paths in args',
+  timeout: 'the limit of a request is timeout_seconds',
+  includeTools: 'name the tools in tools.enabled or tools.disabled',
+  excludeTools: 'name the tools in tools.disabled',
+  disabledTools: 'name the tools in tools.disabled',
 };
+/** Other names of `url` in blocks of other programs. */
+const URL_NAMES = ['url', 'httpUrl', 'serverUrl'] as const;
 
 interface Place extends Pick<McpServersInput, 'lookup' | 'secret' | 'warn'> {
   readonly name: string;
@@ -107,7 +114,8 @@ function parseEntry(raw: Readonly<Record<string, unknown>>, place: Place): Parse
   for (const [key, way] of Object.entries(ELSEWHERE))
     if (given[key] !== undefined) warn(`${file}: mcp_servers.${name}.${key} is ignored: ${way}`);
 
-  const url = given.url === undefined || given.url === '' ? undefined : checkedUrl(given.url, place);
+  const address = URL_NAMES.map((key) => given[key]).find((value) => value !== undefined && value !== '');
+  const url = address === undefined ? undefined : checkedUrl(address, place);
   const command = url === undefined ? field<string>('command') : undefined;
   if (url === undefined && command === undefined) {
     warn(`${file}: mcp_servers.${name} is dropped: it has neither a command nor a url`);

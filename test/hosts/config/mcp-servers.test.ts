@@ -153,6 +153,22 @@ describe('an entry', () => {
     expect(await warnings()).toEqual([expect.stringMatching(/a\.headers is ignored: a bearer token goes into token_env/)]);
   });
 
+  it.each(['httpUrl', 'serverUrl'])('has its address also where another program calls it %s', async (key) => {
+    await operator({ a: { [key]: 'https://example.com/rpc' } });
+    expect(await servers()).toMatchObject({ a: { url: 'https://example.com/rpc', protocol: 'auto' } });
+    await project({ b: { [key]: 'https://name:word@example.com/rpc' } });
+    await expect(servers()).rejects.toThrow('mcp_servers.b.url');
+  });
+
+  it.each([
+    ['cwd', '/srv', 'runs in the folder that odek is started in'],
+    ['timeout', 60_000, 'timeout_seconds'],
+    ['excludeTools', ['rm'], 'tools.disabled'],
+  ])('says what to do about %s, which does nothing here', async (key, value, told) => {
+    await operator({ a: { command: 'x', [key]: value } });
+    expect(await warnings()).toEqual([expect.stringMatching(new RegExp(`mcp_servers\\.a\\.${key} is ignored: .*${told}`))]);
+  });
+
   it('is refused when the value is no object', async () => {
     await operator({ a: 'npx' });
     await expect(home.load()).rejects.toMatchObject({ message: expect.stringContaining('mcp_servers.a must be an object') });
