@@ -2,8 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpFront, serveHttp } from '../../hosts/mcp/http.ts';
 import { createFixture } from './fixture-factory.ts';
-import { RUN_MS, runSuite } from './suite-run.ts';
+import { passesAlone, RUN_MS, runSuite } from './suite-run.ts';
 
+/** More that fail are no matter of a machine that was busy. */
+const MAX_AGAIN = 2;
+/** Times that a scenario has to pass by itself after it failed among the others: what fails now and then fails here. */
+const TIMES_AGAIN = 3;
 /** An extension that odek does not serve, listed with its reason in docs/mcp.md. */
 const NOT_SERVED = /^tasks-/;
 
@@ -34,8 +38,23 @@ describe('the conformance suite, against a server of odek’s own parts', () => 
       const judged = scenarios.filter((scenario) => !NOT_SERVED.test(scenario.name));
       expect(judged.length, output).toBeGreaterThanOrEqual(least);
       const failed = judged.filter((scenario) => scenario.failed > 0).map((scenario) => scenario.name);
-      expect(failed, output).toEqual([]);
+      const again = failed.length > MAX_AGAIN ? [] : failed;
+      const version = args.find((each) => /^\d{4}-\d\d-\d\d$/.test(each));
+      const kept: string[] = [];
+      for (const scenario of again) {
+        const alone = ['server', '--url', front.url, '--scenario', scenario, ...(version === undefined ? [] : ['--spec-version', version])];
+        const passes: boolean[] = [];
+        for (let time = 0; time < TIMES_AGAIN; time += 1) passes.push(await passesAlone(name, alone));
+        if (passes.every(Boolean)) kept.push(scenario);
+      }
+      // Said where somebody sees it, although the test passes.
+      if (kept.length > 0)
+        console.warn(`${kept.join(', ')} failed once among all scenarios, and passed ${TIMES_AGAIN} times alone:\n${output}`);
+      expect(
+        failed.filter((scenario) => !kept.includes(scenario)),
+        output,
+      ).toEqual([]);
     },
-    RUN_MS + 10_000,
+    RUN_MS + 60_000,
   );
 });
