@@ -40,6 +40,8 @@ export interface ScheduleJob {
   /** Milliseconds of one run. */
   readonly timeoutMs: number;
   readonly createdAt: number;
+  /** What the job does not say itself: it is as configured, and the scheduler sets it anew where that changed. */
+  readonly follows?: readonly ('timezone' | 'catchUp')[];
 }
 
 /** How a due instant stands; `claimed`, `queued` and `running` are not final. */

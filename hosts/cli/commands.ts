@@ -222,7 +222,7 @@ export const COMMANDS = {
   schedule: {
     summary: 'Run tasks at their times: jobs, what became of them, and the daemon.',
     usage:
-      'schedule add --cron <line> [flags] <task…> | list | show|rm|enable|disable|run <job> | next|history [job] | deliveries | status | import [file] | daemon',
+      'schedule add --cron <line> [flags] <task…> | edit <job> [flags] [task…] | list | show|rm|enable|disable|run <job> | next|history [job] | deliveries | status | import [file] | daemon',
     positionals: [
       {
         name: 'action',

@@ -15,7 +15,12 @@ export const SCHEDULE_FLAGS: readonly FlagSpec[] = [
     summary: 'Where the result goes: stdout, log, telegram, telegram:<chat>, file:<path> or webhook:<url>. Default: stdout.',
   },
   { name: 'catchup', kind: 'boolean', negatable: true, summary: 'After missed times, run once for the newest. Default: as configured.' },
-  { name: 'disabled', kind: 'boolean', summary: 'Store the job, and let it wait for odek schedule enable.' },
+  {
+    name: 'disabled',
+    kind: 'boolean',
+    negatable: true,
+    summary: 'Store the job, and let it wait for odek schedule enable. With edit, --no-disabled turns it on.',
+  },
   {
     name: 'overlap',
     kind: 'string',
@@ -98,6 +103,7 @@ export interface ActionSpec {
 /** What each action of `odek schedule` takes. */
 export const SCHEDULE_ACTIONS = {
   add: { flags: [...ADD, ...BUDGETS, 'json'], needs: 'a task in words', takes: Number.POSITIVE_INFINITY },
+  edit: { flags: [...ADD, ...BUDGETS, 'json'], needs: A_JOB, takes: Number.POSITIVE_INFINITY },
   list: { flags: ['json'], takes: 0 },
   show: { flags: ['json'], needs: A_JOB, takes: 1 },
   rm: { flags: [], needs: A_JOB, takes: 1 },

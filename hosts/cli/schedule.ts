@@ -2,7 +2,7 @@ import { ConfigError } from '../../ports/errors.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { loadToldWithoutModel } from './host.ts';
-import { addJob, importJobs, removeJob, switchJob } from './schedule/edit.ts';
+import { addJob, editJob, importJobs, removeJob, switchJob } from './schedule/edit.ts';
 import { listJobs, showDeliveries, showHistory, showJob, showNext } from './schedule/show.ts';
 import { showStatus } from './schedule/status.ts';
 import { type ScheduleWork, scheduleWork } from './schedule/work.ts';
@@ -29,6 +29,8 @@ async function perform(action: Exclude<ScheduleAction, 'daemon' | 'run'>, rest: 
   switch (action) {
     case 'add':
       return addJob(work, rest);
+    case 'edit':
+      return editJob(work, job, rest.slice(1));
     case 'list':
       return listJobs(work);
     case 'show':

@@ -39,7 +39,7 @@ export const SCHEDULE_KEYS: readonly KeySpec[] = [
     pattern: ONE_WORD,
     env: 'ODEK_SCHEDULES_TIMEZONE',
     project: 'ignored',
-    summary: 'Zone of new jobs that name none, such as `Europe/Berlin`.',
+    summary: 'Zone of jobs that name none, such as `Europe/Berlin`.',
   },
   {
     key: 'schedules.catchup',
@@ -47,7 +47,7 @@ export const SCHEDULE_KEYS: readonly KeySpec[] = [
     default: false,
     env: 'ODEK_SCHEDULES_CATCHUP',
     project: 'ignored',
-    summary: 'Whether new jobs that do not say so run once after times that were missed.',
+    summary: 'Whether jobs that do not say so run once after times that were missed.',
   },
   {
     key: 'schedules.run_timeout_seconds',

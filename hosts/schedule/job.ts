@@ -202,5 +202,41 @@ export function checkedJob(input: JobInput, { calendar, schedules, ids, now, tak
     dailyTokens,
     timeoutMs: timeout * 1000,
     createdAt: input.createdAt ?? now,
+    ...followed(input),
   };
+}
+
+function followed(input: JobInput): Pick<ScheduleJob, 'follows'> {
+  const follows = (['timezone', 'catchUp'] as const).filter((field) => input[field] === undefined);
+  return follows.length > 0 ? { follows } : {};
+}
+
+/** The job with what it takes from the configuration as that is now; undefined where nothing differs. Throws like {@link scheduleOf}. */
+export function asConfigured(job: ScheduleJob, calendar: CronCalendar, { timezone, catchup }: SchedulesConfig): ScheduleJob | undefined {
+  const follows = job.follows ?? [];
+  const now: ScheduleJob = {
+    ...job,
+    ...(follows.includes('timezone') && { timezone }),
+    ...(follows.includes('catchUp') && { catchUp: catchup }),
+  };
+  if (now.timezone === job.timezone && now.catchUp === job.catchUp) return undefined;
+  scheduleOf(calendar, now.cron, now.timezone);
+  return now;
+}
+
+/** A job after a change: what the change does not name stays, its id and age among it. Throws like {@link checkedJob}. */
+export function changedJob(job: ScheduleJob, change: Partial<Omit<JobInput, 'id' | 'createdAt'>>, place: JobPlace): ScheduleJob {
+  const { name, cron, task, enabled, overlap, session, workspace, dailyTokens, createdAt, id } = job;
+  const follows = job.follows ?? [];
+  const before = {
+    ...{ id, name, cron, task, enabled, overlap, session, workspace, dailyTokens, createdAt, timeoutSeconds: job.timeoutMs / 1000 },
+    ...(!follows.includes('timezone') && { timezone: job.timezone }),
+    ...(!follows.includes('catchUp') && { catchUp: job.catchUp }),
+    ...(job.model !== undefined && { model: job.model }),
+  };
+  // A place that was allowed once is looked at again only where it may be another.
+  const isMoved = change.deliver !== undefined || change.workspace !== undefined;
+  const deliver = change.deliver ?? (isMoved ? deliveryText(job.deliver) : 'stdout');
+  const changed = checkedJob({ ...before, ...change, limits: { ...job.limits, ...change.limits }, deliver }, place);
+  return isMoved ? changed : { ...changed, deliver: job.deliver };
 }

@@ -7,6 +7,7 @@ import type { DeliveryTarget } from '../../ports/schedule.ts';
 import { guardedProxy } from '../network.ts';
 import { asEntry } from './deliver/text.ts';
 import { createEngine, within } from './engine.ts';
+import { asConfigured } from './job.ts';
 import { createPump } from './pump.ts';
 import { createJobRunner } from './run.ts';
 import type { OpenScheduler, SchedulerOptions, Sender } from './scheduler.ts';
@@ -72,6 +73,7 @@ export const openScheduler: OpenScheduler = async (options) => {
     clock,
     log,
   });
+  const calendar = createCronCalendar();
   const starting = new AbortController();
   const startedAt = clock.now();
   let servers: Servers;
@@ -102,7 +104,7 @@ export const openScheduler: OpenScheduler = async (options) => {
       },
       leases,
       outbox,
-      calendar: createCronCalendar(),
+      calendar,
       clock,
       log,
       async run(run) {
@@ -114,7 +116,22 @@ export const openScheduler: OpenScheduler = async (options) => {
     },
     { surface, maxConcurrent: config.schedules.max_concurrent, dailyTokens: config.schedules.daily_token_budget },
   );
+  let isFollowing = false;
+  /** Once as the scheduler: jobs that take zone or catch-up from the configuration get those of now. */
+  const follow = async (): Promise<void> => {
+    if (isFollowing || !engine.leading) return;
+    for (const { job } of await jobs.list()) {
+      try {
+        const now = asConfigured(job, calendar, config.schedules);
+        if (now !== undefined) await jobs.put(now, clock.now());
+      } catch (error) {
+        log('warning', `job ${job.name} stays as it is: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    isFollowing = true;
+  };
   const tick = async (): Promise<void> => {
+    await follow().catch((error: unknown) => log('error', `the jobs could not be read: ${String(error)}`));
     await engine.tick();
     lookedAt = clock.now();
   };

@@ -3,9 +3,10 @@ import { open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { BudgetLimits } from '../../../ports/budget.ts';
 import { ConfigError } from '../../../ports/errors.ts';
-import { ScheduleError, type ScheduleJob } from '../../../ports/schedule.ts';
+import { type ScheduledJob, ScheduleError, type ScheduleJob } from '../../../ports/schedule.ts';
+import { unenforcedCostLimit } from '../../cost-limit.ts';
 import { MAX_IMPORT_BYTES, readJobsFile } from '../../schedule/import-file.ts';
-import { checkedJob, deliveryText, scheduleOf } from '../../schedule/job.ts';
+import { changedJob, checkedJob, deliveryText, type JobInput, type JobPlace, scheduleOf } from '../../schedule/job.ts';
 import type { FlagValue } from '../command.ts';
 import { sanitiseLine } from '../render/sanitise.ts';
 import { nextLines } from './fires.ts';
@@ -44,43 +45,73 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** `odek schedule add --cron … <task>` */
-export async function addJob(work: ScheduleWork, words: readonly string[]): Promise<void> {
+/** Said when the limit is set, and not first at night. */
+function warnOfCost({ config, context }: ScheduleWork, { limits, model = config.model }: ScheduleJob): void {
+  const unenforced = model === undefined ? undefined : unenforcedCostLimit({ ...config, limits }, model);
+  if (unenforced !== undefined) context.io.stderr.write(`odek: warning: ${unenforced}\n`);
+}
+
+/** What the flags say about a job; the workspace is made absolute. */
+async function saidBy(work: ScheduleWork): Promise<Partial<JobInput>> {
   const { flags } = work.context.args;
-  const cron = text(flags.cron);
-  if (cron === undefined)
-    throw new ConfigError('missing_argument', 'odek schedule add needs --cron "<line>", such as --cron "30 7 * * 1-5"');
+  return given({
+    name: text(flags.name),
+    cron: text(flags.cron),
+    timezone: text(flags.tz),
+    deliver: text(flags.deliver),
+    catchUp: typeof flags.catchup === 'boolean' ? flags.catchup : undefined,
+    enabled: typeof flags.disabled === 'boolean' ? !flags.disabled : undefined,
+    overlap: text(flags.overlap) as ScheduleJob['overlap'] | undefined,
+    session: text(flags.session) as ScheduleJob['session'] | undefined,
+    workspace: flags.workspace === undefined ? undefined : await workspaceOf(work),
+    model: text(flags.model),
+    dailyTokens: number(flags['daily-tokens']),
+    timeoutSeconds: number(flags.timeout),
+  });
+}
+
+async function placeOf(work: ScheduleWork): Promise<JobPlace> {
   const taken = (await work.jobs.list()).map(({ job }) => job.name);
-  const job = checkedJob(
-    {
-      ...given({
-        name: text(flags.name),
-        timezone: text(flags.tz),
-        deliver: text(flags.deliver),
-        catchUp: typeof flags.catchup === 'boolean' ? flags.catchup : undefined,
-        overlap: text(flags.overlap) as ScheduleJob['overlap'] | undefined,
-        session: text(flags.session) as ScheduleJob['session'] | undefined,
-        model: text(flags.model),
-        dailyTokens: number(flags['daily-tokens']),
-        timeoutSeconds: number(flags.timeout),
-      }),
-      cron,
-      task: words.join(' '),
-      enabled: flags.disabled !== true,
-      workspace: await workspaceOf(work),
-      limits: limitsOf(flags),
-    },
-    { calendar: work.calendar, schedules: work.config.schedules, ids: work.ids, now: work.now, taken },
-  );
-  const stored = await work.jobs.put(job, work.now);
+  return { calendar: work.calendar, schedules: work.config.schedules, ids: work.ids, now: work.now, taken };
+}
+
+/** Says what was stored, when it is due, and what keeps it from doing as it says. */
+async function tellStored(work: ScheduleWork, stored: ScheduledJob): Promise<void> {
+  const { job } = stored;
   const schedule = scheduleOf(work.calendar, job.cron, job.timezone);
-  if (work.json) return work.out(JSON.stringify(jobJson(stored, schedule.next(work.now, 1)[0])));
+  if (work.json) return work.out(JSON.stringify(jobJson(stored, job.enabled ? schedule.next(work.now, 1)[0] : undefined)));
   work.out(
     `${job.id} ${sanitiseLine(job.name)}: ${job.cron} in ${job.timezone}, to ${sanitiseLine(deliveryText(job.deliver))}${job.enabled ? '' : ', disabled'}`,
   );
-  work.out('due next:');
+  work.out(job.enabled ? 'due next:' : 'due next, once it is enabled:');
   for (const line of nextLines(job, schedule, work.now, SHOWN_FIRES)) work.out(line);
   if ((await work.leases.holder()) === undefined) work.out('No scheduler is running: "odek schedule daemon" starts one.');
+}
+
+/** `odek schedule add --cron … <task>` */
+export async function addJob(work: ScheduleWork, words: readonly string[]): Promise<void> {
+  const { cron, ...said } = await saidBy(work);
+  if (cron === undefined)
+    throw new ConfigError('missing_argument', 'odek schedule add needs --cron "<line>", such as --cron "30 7 * * 1-5"');
+  const workspace = said.workspace ?? (await workspaceOf(work));
+  const input = { ...said, cron, task: words.join(' '), workspace, limits: limitsOf(work.context.args.flags) };
+  const job = checkedJob(input, await placeOf(work));
+  warnOfCost(work, job);
+  await tellStored(work, await work.jobs.put(job, work.now));
+}
+
+/** `odek schedule edit <job> [--cron …] [new task]`: what is not named stays, and so do id, history and sessions. */
+export async function editJob(work: ScheduleWork, idOrName: string, words: readonly string[]): Promise<void> {
+  const { job } = await jobNamed(work, idOrName);
+  const said = await saidBy(work);
+  const limits = limitsOf(work.context.args.flags);
+  if (words.length === 0 && Object.keys(said).length === 0 && Object.keys(limits).length === 0) {
+    throw new ConfigError('missing_argument', 'odek schedule edit needs what is to change: a flag such as --cron "<line>", or a new task');
+  }
+  const change = { ...said, ...(words.length > 0 && { task: words.join(' ') }), limits };
+  const changed = changedJob(job, change, await placeOf(work));
+  warnOfCost(work, changed);
+  await tellStored(work, await work.jobs.put(changed, work.now));
 }
 
 /** `odek schedule rm <job>` */

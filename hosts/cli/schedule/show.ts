@@ -48,7 +48,7 @@ function facts(work: ScheduleWork, scheduled: ScheduledJob): readonly (readonly 
     ['id', job.id],
     ['name', sanitiseLine(job.name)],
     ['enabled', job.enabled ? 'yes' : 'no'],
-    ['cron', `${sanitiseLine(job.cron)} in ${job.timezone}`],
+    ['cron', `${sanitiseLine(job.cron)} in ${job.timezone}${job.follows?.includes('timezone') ? ' (as configured)' : ''}`],
     ['deliver', sanitiseLine(deliveryText(job.deliver))],
     ['catch up', job.catchUp ? 'the newest missed time runs once' : 'missed times are recorded'],
     ['overlap', job.overlap === 'queue' ? 'one time waits for the run before it' : 'a time that comes while it runs is skipped'],

@@ -59,6 +59,77 @@ describe.concurrent('odek schedule', PATIENT, () => {
       expect((await run(['schedule', 'show', 'nightly'])).code).toBe(3);
     }));
 
+  it('changes a job, which keeps its id, its history and what was not named', () =>
+    onStage(
+      () => ({ text: 'seen' }),
+      async (stage) => {
+        const { run } = stage;
+        const id = idIn(
+          (
+            await add(
+              stage,
+              '--cron',
+              '@daily',
+              '--name',
+              'old',
+              '--max-tool-calls',
+              '5',
+              '--model',
+              'scripted',
+              '--session',
+              'continue',
+              'look',
+            )
+          ).stdout,
+        );
+        expect((await add(stage, '--cron', '@daily', '--name', 'taken', 'look')).code).toBe(0);
+        expect((await run(['schedule', 'run', 'old'])).code).toBe(0);
+        const flags = [
+          '--name',
+          'new',
+          '--cron',
+          '15 4 * * 1',
+          '--tz',
+          'Asia/Tokyo',
+          '--deliver',
+          'log',
+          '--catchup',
+          '--max-output-tokens',
+          '9',
+        ];
+        const edited = await run(['schedule', 'edit', 'old', ...flags, 'look', 'closer']);
+        expect(edited).toMatchObject({ code: 0, stdout: expect.stringContaining(`${id} new: 15 4 * * 1 in Asia/Tokyo, to log\n`) });
+        const shown = async () => JSON.parse((await run(['schedule', 'show', id, '--json'])).stdout);
+        expect(await shown()).toMatchObject({
+          ...{ id, name: 'new', cron: '15 4 * * 1', timezone: 'Asia/Tokyo', deliver: 'log', catchup: true, task: 'look closer', runs: 1 },
+          ...{ session: 'continue', model: 'scripted', limits: { max_tool_calls: 5, max_output_tokens: 9 }, enabled: true },
+        });
+        expect((await run(['schedule', 'history', 'new'])).stdout).toMatch(/new +answer/);
+        expect((await run(['schedule', 'edit', 'new', '--disabled', '--max-tool-calls', '0'])).stdout).toContain(', disabled');
+        expect((await shown()).limits.max_tool_calls).toBe(0);
+        expect((await run(['schedule', 'edit', 'new', '--no-disabled'])).code).toBe(0);
+        const before = await shown();
+        expect(before).toMatchObject({ enabled: true, task: 'look closer' });
+        for (const [args, message] of [
+          [['--cron', 'never'], 'a cron line has five fields'],
+          [['--tz', 'Mars/Base'], 'there is no time zone'],
+          [['--name', 'taken'], 'the name "taken" belongs to'],
+          [['--deliver', 'file:../x'], 'deliver file: must be a file in'],
+          [[], 'needs what is to change'],
+        ] as const) {
+          expect(await run(['schedule', 'edit', 'new', ...args])).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });
+        }
+        expect(await shown()).toEqual(before);
+        expect((await run(['schedule', 'edit', 'nobody', '--cron', '@daily'])).code).toBe(3);
+      },
+    ));
+
+  it('warns where a job has a cost limit that no price backs', () =>
+    onStage([], async (stage) => {
+      const added = await add(stage, '--cron', '@daily', '--max-cost-usd', '0.5', 'look');
+      expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('limits.max_cost_usd (0.5) is not enforced') });
+    }));
+
   it.each([
     [['--cron', '61 * * * *', 'x'], 'minute "61": 61 is not from 0 to 59'],
     [['--cron', '0 9 * * *', '--tz', 'Mars/Base', 'x'], 'there is no time zone "Mars/Base"'],

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { createCronCalendar } from '../../../adapters/cron/croner.ts';
-import { checkedJob, deliveryText, isJobId, type JobInput, type JobPlace, parseDelivery } from '../../../hosts/schedule/job.ts';
+import {
+  asConfigured,
+  changedJob,
+  checkedJob,
+  deliveryText,
+  isJobId,
+  type JobInput,
+  type JobPlace,
+  parseDelivery,
+} from '../../../hosts/schedule/job.ts';
 import { NOON } from '../../contracts/schedule-store.suite.ts';
 import { createSequentialIds } from '../../fakes/ids.ts';
 import { schedulesConfig } from './fixture.ts';
@@ -45,7 +54,36 @@ describe('a job as it is written down', () => {
       dailyTokens: 0,
       timeoutMs: 900_000,
       createdAt: NOON,
+      follows: ['timezone', 'catchUp'],
     });
+  });
+
+  it('follows the configuration in what it does not say, and in nothing else', () => {
+    const calendar = createCronCalendar();
+    const changed = schedulesConfig({ timezone: 'Asia/Tokyo', catchup: true });
+    expect(asConfigured(make(), calendar, changed)).toMatchObject({ timezone: 'Asia/Tokyo', catchUp: true });
+    expect(asConfigured(make({ timezone: 'UTC' }), calendar, changed)).toMatchObject({ timezone: 'UTC', catchUp: true });
+    expect(asConfigured(make({ timezone: 'UTC', catchUp: false }), calendar, changed)).toBeUndefined();
+    expect(asConfigured(make(), calendar, schedules)).toBeUndefined();
+    expect(() => asConfigured(make(), calendar, schedulesConfig({ timezone: 'Mars/Base' }))).toThrow('Mars/Base');
+  });
+
+  it('keeps through a change what the change does not name', () => {
+    const place = { calendar: createCronCalendar(), schedules, ids: createSequentialIds(), now: NOON + 5, taken: [] };
+    const job = make({ deliver: 'webhook:https://example.com/', limits: { max_tool_calls: 5 }, timeoutSeconds: 7, model: 'small' });
+    expect(changedJob(job, {}, place)).toEqual(job);
+    const without = { ...place, schedules: schedulesConfig({}) };
+    expect(changedJob(job, { cron: '@daily' }, without)).toMatchObject({
+      cron: '@daily',
+      deliver: job.deliver,
+      id: job.id,
+      createdAt: NOON,
+    });
+    const moved = changedJob(job, { timezone: 'UTC', limits: { max_output_tokens: 3 }, deliver: 'log' }, place);
+    expect(moved).toMatchObject({ timezone: 'UTC', limits: { max_tool_calls: 5, max_output_tokens: 3 }, deliver: { kind: 'log' } });
+    expect(moved).toMatchObject({ follows: ['catchUp'], timeoutMs: 7_000, model: 'small' });
+    const filed = make({ deliver: 'file:report.md' });
+    expect(() => changedJob(filed, { workspace: '/elsewhere' }, place)).toThrow('deliver file:');
   });
 
   it('that names itself nothing gets the first words of its task, and a number where they are taken', () => {

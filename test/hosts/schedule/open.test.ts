@@ -71,6 +71,28 @@ async function schedulerOf(
 const put = (store: Store, changes: Partial<ScheduleJob> = {}) =>
   store.schedules.jobs.put(job('jb-00000001', { name: 'nightly', workspace: home.cwd, ...changes }), Date.now());
 
+describe('a scheduler that begins', () => {
+  it('gives jobs that follow the configuration what that says now, and leaves those alone that say it themselves', async () => {
+    const { scheduler, store } = await schedulerOf('daemon', [], { operator: { schedules: { timezone: 'Asia/Tokyo', catchup: true } } });
+    await put(store, { timezone: 'UTC', follows: ['timezone', 'catchUp'] });
+    await put(store, { id: 'jb-00000002', name: 'own', timezone: 'UTC' });
+    await scheduler.start();
+    await scheduler.tick();
+    const [nightly, own] = await store.schedules.jobs.list();
+    expect(nightly?.job).toMatchObject({ timezone: 'Asia/Tokyo', catchUp: true });
+    expect(own?.job).toMatchObject({ timezone: 'UTC', catchUp: false });
+  });
+
+  it('leaves a job as it is where the configured zone means nothing', async () => {
+    const { scheduler, store } = await schedulerOf('daemon', [], { operator: { schedules: { timezone: 'Mars/Base' } } });
+    await put(store, { timezone: 'UTC', follows: ['timezone'] });
+    await scheduler.start();
+    await scheduler.tick();
+    expect((await store.schedules.jobs.get('nightly'))?.job.timezone).toBe('UTC');
+    expect(logged.join()).toContain('warning: job nightly stays as it is: there is no time zone "Mars/Base"');
+  });
+});
+
 describe('a scheduler inside another host', () => {
   it('waits for the lease, sends what only it can send, and leaves the rest to whoever has the lease', async () => {
     const daemon = await schedulerOf('daemon', () => ({ text: 'done' }));
