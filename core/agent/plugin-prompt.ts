@@ -1,22 +1,9 @@
 import { utf8Length } from '../results/utf8.ts';
 import { neutralised } from '../untrusted/wrapper.ts';
+import type { PluginPrompt } from './plugin-seams.ts';
 import type { AgentDeps } from './settings.ts';
 import type { Stage } from './stage.ts';
 import type { RunState } from './state.ts';
-
-/** Facts of a turn that a section may ask for. */
-export interface PromptFacts {
-  readonly model: string;
-  readonly cwd: string;
-}
-
-/** What plugins add to the prompt of a turn. */
-export interface PluginPrompt {
-  /** Waits, within a bound, for plugins that are being started. Rejects only when `signal` fires. */
-  ready(signal: AbortSignal): Promise<void>;
-  /** All sections as they are now, attributed plain text; undefined for none. */
-  render(facts: PromptFacts): string | undefined;
-}
 
 const SLOT = 'plugin_prompt';
 /** Bytes of the whole text; what is over is not sent at all. */

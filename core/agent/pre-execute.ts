@@ -1,32 +1,8 @@
 import { displayText } from '../approvals/display.ts';
+import type { PreExecute, PreExecuteCall, PreExecuteVerdict } from './plugin-seams.ts';
 import { type PreparedCall, prepareCall, type ReadyCall } from './prepare.ts';
 import { createSemaphore } from './semaphore.ts';
 import type { AgentDeps } from './settings.ts';
-
-/** A validated call as listeners see it. */
-export interface PreExecuteCall {
-  readonly name: string;
-  readonly callId: string;
-  readonly input: unknown;
-  /** Whether somebody can be asked. */
-  readonly mode: 'interactive' | 'headless';
-  readonly workspace: string;
-  readonly model: string;
-}
-
-/** What all listeners together make of a call. Texts are theirs and not trusted. */
-export type PreExecuteVerdict =
-  | { readonly kind: 'deny'; readonly by: string; readonly reason: string }
-  | {
-      readonly kind: 'go';
-      /** The last revision, a JSON object. */
-      readonly revision?: { readonly by: string; readonly input: Readonly<Record<string, unknown>> };
-      readonly ask?: { readonly by: string; readonly reason: string };
-      readonly notes: readonly { readonly by: string; readonly text: string }[];
-    };
-
-/** Asks every listener. A rejection fails the call closed. */
-export type PreExecute = (call: PreExecuteCall, signal: AbortSignal) => Promise<PreExecuteVerdict>;
 
 export interface PreExecuteScope {
   readonly deps: Pick<AgentDeps, 'tools' | 'validator' | 'approver' | 'preExecute' | 'redactor'>;

@@ -14,8 +14,7 @@ import type { JobDesk } from '../jobs/desk.ts';
 import type { PlanDesk } from '../plan/desk.ts';
 import type { ToolRegistry } from '../plugins/registry.ts';
 import type { Redactor } from '../redact/redactor.ts';
-import type { PluginPrompt } from './plugin-prompt.ts';
-import type { PreExecute } from './pre-execute.ts';
+import type { PluginPrompt, PreExecute } from './plugin-seams.ts';
 
 /** The verification pass, chosen by the operator alone. */
 export interface VerifySettings {

@@ -1,4 +1,4 @@
-import type { PromptFacts } from '../agent/plugin-prompt.ts';
+import type { PromptFacts } from '../agent/plugin-seams.ts';
 import { utf8Length } from '../results/utf8.ts';
 import { LIMITS } from './limits.ts';
 import { expandedSection } from './registration.ts';

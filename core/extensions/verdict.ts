@@ -1,5 +1,5 @@
 import type { HookAnswer } from '../../ports/extension-host.ts';
-import type { PreExecuteVerdict } from '../agent/pre-execute.ts';
+import type { PreExecuteVerdict } from '../agent/plugin-seams.ts';
 import { utf8Length } from '../results/utf8.ts';
 import { LIMITS } from './limits.ts';
 

@@ -1,5 +1,4 @@
-import type { PluginPrompt } from '../../core/agent/plugin-prompt.ts';
-import type { PreExecute } from '../../core/agent/pre-execute.ts';
+import type { PluginPrompt, PreExecute } from '../../core/agent/plugin-seams.ts';
 import type { PluginCommands } from './commands.ts';
 import type { PluginHostReport } from './desk.ts';
 

@@ -1,5 +1,4 @@
-import type { PluginPrompt } from '../../core/agent/plugin-prompt.ts';
-import type { PreExecute } from '../../core/agent/pre-execute.ts';
+import type { PluginPrompt, PreExecute } from '../../core/agent/plugin-seams.ts';
 import { createDiagnostics, type Diagnostic } from '../../core/extensions/diagnostics.ts';
 import { groupBundles } from '../../core/extensions/groups.ts';
 import { createHandles, type HandleRow } from '../../core/extensions/handles.ts';
@@ -9,7 +8,8 @@ import type { ActiveBundle } from '../../ports/bundle.ts';
 import { CancelledError } from '../../ports/errors.ts';
 import type { EntryOutcome } from '../../ports/extension-host.ts';
 import { createPluginCommands, type PluginCommands } from './commands.ts';
-import { createGroup, type Group, type GroupReport } from './group.ts';
+import { createGroup, type Group } from './group.ts';
+import type { GroupReport } from './group-facts.ts';
 import { evaluateHooks, type HookPlace } from './hooks.ts';
 import { buildOf, type Owned, originOf, type PluginHostParts, type Shared } from './parts.ts';
 

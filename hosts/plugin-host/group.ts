@@ -1,23 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { BACK_OFF_MS, createCrashBudget, createDirtyCount } from '../../core/extensions/crashes.ts';
-import { grantsOf } from '../../core/extensions/groups.ts';
 import { createTickets, type Tickets } from '../../core/extensions/tickets.ts';
 import type { ActiveBundle } from '../../ports/bundle.ts';
-import type { ExtensionHost, ExtensionHostReport, HostNotice, OwnerRef } from '../../ports/extension-host.ts';
+import type { ExtensionHost, HostNotice } from '../../ports/extension-host.ts';
 import type { CallInHost } from './call.ts';
+import { describePhase, type GroupReport, ownedOf, type Phase, receiptOf } from './group-facts.ts';
 import { type Owned, originOf, type Shared } from './parts.ts';
 import { type Asking, answer } from './requests.ts';
-
-type Phase = 'idle' | 'starting' | 'ready' | 'unresponsive' | 'restarting' | 'failed' | 'stopped';
-
-export interface GroupReport {
-  readonly name: string;
-  readonly phase: Phase;
-  /** Why it is not ready; empty when it is. */
-  readonly why: string;
-  readonly plugins: readonly string[];
-  readonly process?: ExtensionHostReport;
-}
 
 /** The bundles that were granted the same, and their one process. */
 export interface Group {
@@ -45,15 +34,9 @@ export interface GroupOptions {
 
 const TICKET_MS = 3_600_000;
 const START_MS = 20_000;
-const TOKEN_BYTES = 24;
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** What was reviewed, and with which configuration it runs. */
-function receiptOf({ id, contentHash, capabilityHash, config }: ActiveBundle): string {
-  return JSON.stringify([id, contentHash, capabilityHash, config]);
 }
 
 export function createGroup(shared: Shared, { name, nextGeneration, onActive }: GroupOptions): Group {
@@ -165,16 +148,7 @@ export function createGroup(shared: Shared, { name, nextGeneration, onActive }: 
   };
 
   function phaseText(): string {
-    const texts: Readonly<Record<Phase, string>> = {
-      idle: 'the plugin host has not been started',
-      starting: 'the plugin host is being started',
-      ready: '',
-      unresponsive: 'the plugin host does not answer',
-      restarting: 'the plugin host is being started again after a crash',
-      failed: 'the plugin host did not start',
-      stopped: 'the plugin host crashed too often and stays down until a plugin is changed or reloaded',
-    };
-    return why === '' ? texts[phase] : `${texts[phase]}: ${why}`;
+    return describePhase(phase, why);
   }
 
   /** The process is gone by itself: nothing is sent again, and it is started anew as long as its budget lasts. */
@@ -242,15 +216,7 @@ export function createGroup(shared: Shared, { name, nextGeneration, onActive }: 
     shared.changed();
   };
 
-  function newOwned(bundle: ActiveBundle): Owned {
-    const ref: OwnerRef = {
-      plugin_id: `${bundle.name}-${bundle.id}`,
-      generation: nextGeneration(bundle.id),
-      owner_token: ids.hex(TOKEN_BYTES),
-    };
-    const base = { bundle, ref, services: grantsOf(bundle), state: 'starting', why: '', entries: [], guards: false } as const;
-    return { ...base, ended: new AbortController(), undo: new Map() };
-  }
+  const newOwned = (bundle: ActiveBundle): Owned => ownedOf(bundle, nextGeneration(bundle.id), ids);
 
   const activate = async (process: ExtensionHost, bundle: ActiveBundle): Promise<void> => {
     const owned = newOwned(bundle);

@@ -1,4 +1,4 @@
-import type { PreExecuteCall, PreExecuteVerdict } from '../../core/agent/pre-execute.ts';
+import type { PreExecuteCall, PreExecuteVerdict } from '../../core/agent/plugin-seams.ts';
 import type { HandleRow } from '../../core/extensions/handles.ts';
 import { LIMITS } from '../../core/extensions/limits.ts';
 import { combineAnswers, type Heard } from '../../core/extensions/verdict.ts';

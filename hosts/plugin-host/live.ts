@@ -2,7 +2,7 @@ import { displayText } from '../../core/approvals/display.ts';
 import type { LivePlugins } from '../cli/plugin/work.ts';
 import type { PluginBoard } from './board.ts';
 import type { LivePlugin, PluginHostReport } from './desk.ts';
-import type { GroupReport } from './group.ts';
+import type { GroupReport } from './group-facts.ts';
 
 function processLine({ name, phase, why, plugins, process }: GroupReport): string {
   const about = `${name}: ${phase}${why === '' ? '' : ` (${displayText(why, 500)})`}, for ${plugins.join(', ')}`;

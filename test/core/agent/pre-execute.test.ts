@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { PreExecute, PreExecuteCall, PreExecuteVerdict } from '../../../core/agent/pre-execute.ts';
+import type { PreExecute, PreExecuteCall, PreExecuteVerdict } from '../../../core/agent/plugin-seams.ts';
 import type { ApprovalRequest } from '../../../ports/approval.ts';
 import { createHarness, fakeTool, type Harness, type HarnessOptions, toolResults } from './harness.ts';
 
