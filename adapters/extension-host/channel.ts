@@ -31,6 +31,7 @@ export interface Channel {
    * other side does; with what `end` was given when the channel ends.
    */
   request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown>;
+  /** Left out while too much waits to be read. */
   notify(method: string, params: unknown): void;
   /** Requests sent whose answer is not here, withdrawn ones among them. */
   pending(): number;
@@ -47,6 +48,9 @@ interface Waiting {
 const CANCEL_GRACE_MS = 500;
 /** Bytes that wait to be taken by the other side. */
 const MAX_BUFFERED = 2 * MAX_FRAME_BYTES;
+/** Requests of a host within a second; more is a flood. */
+const MAX_RATE = 2_000;
+const RATE_MS = 1_000;
 const PING = 'host/ping';
 const MAX_MESSAGE = 8_000;
 
@@ -67,6 +71,19 @@ export function createChannel(options: ChannelOptions): Channel {
   const answering = new Map<number, { readonly controller: AbortController; readonly isPing: boolean }>();
   let lastId = 0;
   let ended: Error | undefined;
+  let second = 0;
+  let inSecond = 0;
+
+  /** Core stays of use whatever a host sends. */
+  const isFlood = (): boolean => {
+    const now = performance.now();
+    if (now - second >= RATE_MS) {
+      second = now;
+      inSecond = 0;
+    }
+    inSecond += 1;
+    return side === 'core' && inSecond > MAX_RATE;
+  };
 
   const violate = (reason: string) => {
     if (ended !== undefined) return;
@@ -119,6 +136,7 @@ export function createChannel(options: ChannelOptions): Channel {
     if (method?.result === undefined) return violate(`the ${other} may not ask for "${name}"`);
     const wrong = method.params(message.params, `params of ${name}`);
     if (wrong !== undefined) return violate(wrong);
+    if (isFlood()) return violate(`more than ${MAX_RATE} requests came within a second`);
     const id = message.id as number;
     if (answering.has(id)) return violate(`the id ${id} is in use`);
     const isPing = name === PING;
@@ -127,7 +145,7 @@ export function createChannel(options: ChannelOptions): Channel {
     void answer(id, name, message.params, isPing);
   };
 
-  const answer = async (id: number, name: string, params: unknown, isPing: boolean): Promise<void> => {
+  const answer = async (id: number, name: string, params: unknown, isPing: boolean) => {
     const controller = new AbortController();
     answering.set(id, { controller, isPing });
     let reply: unknown;
@@ -139,6 +157,8 @@ export function createChannel(options: ChannelOptions): Channel {
     }
     // The other side was told of the end already, or the id would be free before its answer is out.
     if (!answering.delete(id)) return;
+    // What nobody reads stays in memory.
+    if (side === 'core' && stream.writableLength > MAX_BUFFERED) return violate('it does not read what it asked for');
     if (!sendSafely(send, reply)) {
       send({
         jsonrpc: '2.0',
@@ -220,6 +240,7 @@ export function createChannel(options: ChannelOptions): Channel {
   return {
     request,
     notify(method, params) {
+      if (stream.writableLength > MAX_BUFFERED) return;
       send({ jsonrpc: '2.0', method, params });
     },
     pending: () => waiting.size,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import process from 'node:process';
 import { format } from 'node:util';
 import type { Link } from './link.ts';
@@ -13,6 +14,14 @@ const PROCESS_MEMBERS = [
 /** Ways into the network, in case the sandbox is not there. */
 const NETWORK = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'];
 
+/** What the host's own code relies on, and what nobody has a reason to change. */
+const FIXED: readonly object[] = [
+  ...[JSON, Reflect, Math, Object, Array, Number, Promise, Date, Buffer],
+  ...[Promise, Map, Set, WeakMap, WeakSet, AbortController, AbortSignal, TextDecoder, TextEncoder, AsyncLocalStorage].map(
+    (each) => each.prototype as object,
+  ),
+];
+
 /**
  * Takes away what plugins must not have, for good. What a plugin sees as `process` is a picture of it.
  * Anything missed here still meets Node's permissions and the sandbox.
@@ -21,6 +30,7 @@ export function lockDown(link: Link, timers: Readonly<Record<string, unknown>>):
   const view = processView();
   for (const name of PROCESS_MEMBERS) remove(process, name);
   for (const name of NETWORK) remove(globalThis, name);
+  for (const each of FIXED) Object.freeze(each);
   for (const [name, value] of Object.entries({ ...timers, process: view, console: ownConsole(link) })) {
     Object.defineProperty(globalThis, name, { value, writable: false, configurable: false, enumerable: false });
   }

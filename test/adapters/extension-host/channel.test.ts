@@ -156,6 +156,33 @@ describe('a channel', () => {
     expect(other.violations.host).toEqual([]);
   });
 
+  test('of core ends at a flood of requests, also when each is answered', async () => {
+    const { violations, push } = pair();
+    for (let id = 1; id <= 3_000 && violations.core.length === 0; id += 1) {
+      push('core', { jsonrpc: '2.0', id, method: REGISTER.method, params: REGISTER.params });
+      if (id % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(violations.core).toEqual(['more than 2000 requests came within a second']);
+  });
+
+  test('of core ends when what it answers is not read', async () => {
+    const violations: string[] = [];
+    const stream = new Duplex({ read() {}, write() {} });
+    createChannel({
+      side: 'core',
+      stream,
+      answer: async () => ({ text: 'x'.repeat(30 * 1024 * 1024) }),
+      notice() {},
+      violated: (reason) => violations.push(reason),
+    });
+    const { method, params } = corpus.valid.find((each) => each.method === 'service/call') as Valid;
+    for (let id = 1; id <= 6; id += 1) {
+      stream.emit('data', Buffer.concat(encodeFrame({ jsonrpc: '2.0', id, method, params }) ?? []));
+      await turn();
+    }
+    expect(violations).toEqual(['it does not read what it asked for']);
+  });
+
   test('refuses to ask for more than 256 things, and asks again when one is answered', async () => {
     const answers: (() => void)[] = [];
     const { core } = pair(() => new Promise((resolve) => answers.push(() => resolve({}))));
