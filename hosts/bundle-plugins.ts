@@ -131,7 +131,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hosts/mcp-client/open.ts',
   ],
   'mcp-protocol': ['adapters/mcp/oauth/login.ts', 'adapters/mcp/oauth/renewal.ts', 'adapters/mcp/open.ts'],
-  'plugin-host': ['hosts/plugin-host/open.ts'],
+  'plugin-host': ['hosts/plugin-host/doctor.ts', 'hosts/plugin-host/open.ts'],
   server: ['hosts/cli/mcp.ts', 'hosts/mcp/main.ts'],
   'server-transports': ['hosts/mcp/http.ts', 'hosts/mcp/stdio.ts'],
   schedule: ['hosts/cli/schedule.ts'],

@@ -273,9 +273,9 @@ export const COMMANDS = {
     load: () => import('./mcp.ts'),
   },
   plugin: {
-    summary: 'Look after plugins: install, review, trust, switch on and off. Nothing of them runs here.',
+    summary: 'Look after plugins: install, review, trust, switch on and off. Nothing of them runs here but under test.',
     usage:
-      'plugin [list] | install|validate <folder> | show|review|enable|disable|revoke|remove|config <name> | trust <token> | reload | new <name>',
+      'plugin [list] | install|validate|test <folder> | show|review|enable|disable|revoke|remove|config <name> | trust <token> | reload | new <name>',
     positionals: [
       {
         name: 'action',
@@ -293,6 +293,7 @@ export const COMMANDS = {
           'remove',
           'reload',
           'config',
+          'test',
           'new',
         ],
       },
