@@ -5,6 +5,7 @@ import { ConfigError } from '../../../ports/errors.ts';
 import { activeBundles } from '../../bundles/active.ts';
 import { isUsable } from '../../bundles/inspect.ts';
 import { EXIT } from '../exit-codes.ts';
+import { onInterrupt } from '../interrupt.ts';
 import { suggestion } from '../nearest.ts';
 import { configText, listLines, showLines } from './show.ts';
 import type { PluginWork } from './work.ts';
@@ -29,6 +30,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   remove: { argument: 'one', usage: 'remove <name>', run: removePlugin },
   reload: { argument: 'none', usage: 'reload', run: reloadPlugins },
   config: { argument: 'one', usage: 'config <name>', run: showConfig },
+  test: { argument: 'one', usage: 'test <folder>', run: testFolder },
   new: { argument: 'one', usage: 'new <name>', run: newPlugin },
 };
 
@@ -161,13 +163,25 @@ async function showConfig(work: PluginWork, name: string): Promise<number> {
   return EXIT.ok;
 }
 
+async function testFolder(work: PluginWork, folder: string): Promise<number> {
+  const { testPlugin } = await import('../../bundles/test-run.ts');
+  const interrupt = onInterrupt();
+  try {
+    const isFine = await testPlugin(resolve(work.cwd, folder), { ...work, signal: interrupt.signal });
+    work.out(isFine ? 'All is as it should be.' : 'Something is wrong.');
+    return isFine ? EXIT.ok : EXIT.failed;
+  } finally {
+    interrupt.stop();
+  }
+}
+
 async function newPlugin(work: PluginWork, name: string): Promise<number> {
   const { writeNewPlugin } = await import('./new.ts');
   const { folder, files } = await writeNewPlugin(name, work.cwd);
   tell(work, [
     `${folder}:`,
     ...files.map((file) => `  ${file}`),
-    `Next: odek plugin validate ${folder}`,
+    `Next: odek plugin test ${folder}`,
     `      odek plugin install ${folder}`,
   ]);
   return EXIT.ok;

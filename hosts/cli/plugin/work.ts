@@ -22,6 +22,7 @@ export interface PluginWork {
   readonly places: BundlePlaces;
   readonly hash: Hash;
   readonly config: Pick<ResolvedConfig, 'extension_host' | 'plugins' | 'state'>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute folder that relative paths are of. */
   readonly cwd: string;
   readonly json: boolean;
@@ -63,7 +64,7 @@ export function openPluginWork({
   const hash = createSha256();
   const places = bundlePlaces(config.state, cwd);
   return {
-    ...{ places, hash, config, cwd, json, replace, out },
+    ...{ places, hash, config, cwd, env, json, replace, out },
     ...(live && { live }),
     shelf: openShelf({ places, hash, env, warn, unsandboxed: config.extension_host.allow_unsandboxed }),
     actor: (action) => ({
