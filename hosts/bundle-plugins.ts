@@ -145,6 +145,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hosts/schedule/ticker.ts',
   ],
   plugins: ['hosts/cli/plugin.ts', 'hosts/plugin-host/live.ts', 'hosts/cli/plugin/new.ts'],
+  'plugin-test': ['hosts/bundles/test-run.ts'],
   extension: ['hosts/cli/extension.ts', 'hosts/mcp/check/contract.ts'],
   artifacts: ['adapters/artifacts/disk.ts', 'core/artifacts/desk.ts', 'plugins/artifact/index.ts'],
   formats: ['adapters/llm/anthropic.ts', 'adapters/llm/gemini.ts', 'adapters/llm/local.ts', 'adapters/llm/openai-responses.ts'],
