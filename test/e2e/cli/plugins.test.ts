@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a text of a module holds one.
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +27,7 @@ describe.concurrent('odek plugin', PATIENT, () => {
           return seen.raw;
         };
         expect(await step('new', 'hello')).toContain('plugin.mts');
+        expect(await step('test', './hello')).toContain('All is as it should be.');
         expect(await step('validate', './hello')).toContain('can be installed and reviewed');
         expect(await step('install', './hello')).toContain('Nothing of it runs');
         expect(await step('list')).toContain('not trusted');
@@ -179,6 +181,39 @@ describe.concurrent('the examples', PATIENT, () => {
       BARE,
     ),
   );
+
+  it.each([
+    ['greeting', ['effect: tool greeting_greet', 'registered: command greet', 'ok     tool greeting_greet {"name":"Ada"}']],
+    ['guard', ['registered: hook tools/pre-execute', 'ok     hook shell {"command":"git push --force origin main"}']],
+    ['notebook', ['ok     add.mts', 'ok     find.mts', 'ok     tool notebook_find {"word":"MILK"}']],
+    ['house-style', ['It has no code']],
+  ])('%s passes its own test in the process of plugins and leaves nothing behind', (name, told) =>
+    onStage(
+      [],
+      async (stage) => {
+        const { code, stdout, stderr } = await plugin(stage, 'test', join(EXAMPLES, name));
+        expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+        for (const line of told) expect(stdout).toContain(line);
+        expect(await readdir(join(stage.state, 'extension-host')).catch(() => [])).not.toContainEqual(expect.stringMatching(/^test-/));
+      },
+      BARE,
+    ),
+  );
+
+  it('fail their test where they do something else', () =>
+    onStage(
+      [],
+      async (stage) => {
+        await cp(join(EXAMPLES, 'greeting'), join(stage.work, 'greeting'), { recursive: true });
+        const file = join(stage.work, 'greeting/greeting.mts');
+        await writeFile(file, (await readFile(file, 'utf8')).replace('Hello, ${name}!', 'Bye, ${name}!'));
+        const { code, stdout } = await plugin(stage, 'test', './greeting');
+        expect(code).toBe(1);
+        expect(stdout).toContain('FAILED tool greeting_greet');
+        expect(stdout).toContain('Bye, Ada!');
+      },
+      BARE,
+    ));
 
   it('are these four', async () => expect((await readdir(EXAMPLES)).sort()).toEqual(['greeting', 'guard', 'house-style', 'notebook']));
 });
