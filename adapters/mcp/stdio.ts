@@ -147,7 +147,7 @@ export function createStdioTransport(server: McpStdioServer, options: StdioOptio
         return Promise.reject(new TransportFault({ kind: 'not_read', bytes: stdin.writableLength, limit: MAX_UNREAD_BYTES }));
       }
       results.sent(message as unknown as Record<PropertyKey, unknown>);
-      stdin.write(`${JSON.stringify(message)}\n`);
+      stdin.write(`${lineOf(message)}\n`);
       return DONE;
     },
     abandon() {
@@ -220,6 +220,13 @@ function spawnFailed({ name, command, cwd }: McpStdioServer, cause: unknown): Mc
 /** An empty value unsets. */
 function withoutEmpty(variables: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+}
+
+/** Servers that read by lines take these for the end of one, in some languages: node's `readline` among them. */
+const SEPARATORS = /[\u0085\u2028\u2029]/g;
+
+function lineOf(message: unknown): string {
+  return JSON.stringify(message).replace(SEPARATORS, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** A line's messages: one, or a batch. Undefined for noise. */

@@ -205,6 +205,10 @@ describe('calls', () => {
     expect(textOf(await call(await connect(), 'pings'))).toBe('ponged');
   });
 
+  it('reach a server that ends its lines also at the separators of Unicode', async () => {
+    await says(await connect({}, { timeoutMs: 5000 }), 'a\u2028b\u2029c\u0085d');
+  });
+
   it('do not depend on the schema that a tool declares for its output', async () => {
     const connection = await connect();
     await connection.listTools(live());
