@@ -38,6 +38,7 @@ export async function run({ io, env, cwd, args }: CommandContext): Promise<numbe
   if (isLoaded(loaded)) findings.push(...warningFindings(loaded, findings), ...providerFindings(loaded));
   else findings.push({ ok: false, text: messageOf(loaded), advice: 'correct the value; "odek config" shows the rest' });
   if (isLoaded(loaded)) findings.push(await sandboxFinding(loaded, env, cwd));
+  if (isLoaded(loaded)) findings.push(...(await (await import('../plugin-host/doctor.ts')).pluginFindings(loaded.config, env, cwd)));
   if (isLoaded(loaded)) findings.push((await import('../telegram/doctor.ts')).telegramFinding(loaded.config));
   findings.push(await databaseFinding(state, isLoaded(loaded) ? loaded.config.durability : 'process'), terminalFinding(io));
   for (const finding of findings) io.stdout.write(lineOf(finding));
