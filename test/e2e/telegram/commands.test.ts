@@ -138,6 +138,19 @@ describe('the commands of a chat', PATIENT, () => {
         expect((await said('📎 file_info: "a.txt"')).text).toBe('📎 file_info: "a.txt"');
       },
     ));
+
+  it('take the message about progress away where the operator wants that', () =>
+    onChatStage(
+      [{ text: 'One.' }],
+      async ({ telegram, bot, said }) => {
+        await bot();
+        telegram.say({ chatId: ANN, text: 'look' });
+        await said('One.');
+        expect(telegram.history(ANN)[0]?.text).toContain('Looking into that');
+        expect(telegram.messages(ANN).some(({ text }) => text.includes('Looking into that'))).toBe(false);
+      },
+      { telegram: { progress_cleanup: true } },
+    ));
 });
 
 describe('jobs from a chat', PATIENT, () => {

@@ -90,6 +90,21 @@ describe('the process of the bot', PATIENT, () => {
       { telegram: { allowed_users: [ANN, 102] }, config: { schedules: { telegram_admin_users: [ANN] } } },
     ));
 
+  it('starts itself anew on SIGHUP too, and cancels what does not end within its grace', () =>
+    onChatStage([{ hang: true }, { text: 'Here again.' }], async ({ telegram, bot, said }) => {
+      const first = await bot();
+      telegram.say({ chatId: ANN, text: 'think for ever' });
+      await said('Looking into that');
+      first.child.kill('SIGHUP');
+      await once(first.child, 'exit');
+      await said('odek ended in the middle of this');
+      telegram.say({ chatId: ANN, text: 'hi' });
+      await said('Here again.');
+      const pid = Number(/started anew as process (\d+)/.exec(first.stderr)?.[1]);
+      process.kill(pid, 'SIGTERM');
+      await until('the second one has ended', () => !isAlive(pid));
+    }));
+
   it('waits while another one of the same state folder is there', () =>
     onChatStage([{ text: 'From the second.' }], async ({ telegram, bot, said, start, state }) => {
       const first = await bot();
