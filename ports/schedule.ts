@@ -120,6 +120,8 @@ export interface SchedulerLease {
   /** Grows with every holder. */
   readonly fence: number;
   readonly token: string;
+  /** When the holder before was last seen; absent: there was none. */
+  readonly seenBefore?: number;
 }
 
 export interface SchedulerHolder {
@@ -136,6 +138,7 @@ export interface SchedulerHolder {
  * Contract (the `scheduler-leases` suite):
  * - `acquire` gives the lease to one process and tells every other who has it.
  * - A holder that died, or has not beaten for 60 s, is taken over with a higher fence.
+ * - A lease says when the holder before it was last seen, also one that released it.
  * - `beat` of a lease that another took rejects with `lease_lost`.
  * - `release` lets the next one in at once; of a lost lease it does nothing.
  */

@@ -2,7 +2,7 @@ import type { CronSchedule } from '../../ports/cron-calendar.ts';
 import type { Advance, Fire, ScheduledJob } from '../../ports/schedule.ts';
 
 /** Later than this, an instant counts as missed: a tick every minute never gets near it. */
-const ON_TIME_MS = 120_000;
+export const ON_TIME_MS = 120_000;
 /** Instants that one decision looks at; a longer gap takes several. */
 export const MAX_INSTANTS = 1_000;
 

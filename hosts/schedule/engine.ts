@@ -16,7 +16,7 @@ import {
   type ScheduleStore,
 } from '../../ports/schedule.ts';
 import { tokensToday } from './day.ts';
-import { decide } from './decide.ts';
+import { decide, ON_TIME_MS } from './decide.ts';
 
 /** A run of a job that is to be made: what the host knows how to do. */
 export interface JobRun {
@@ -81,6 +81,8 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
   const running = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>();
   const parsed = new Map<string, CronSchedule | undefined>();
   let lease: SchedulerLease | undefined;
+  /** No scheduler was there for longer than a due time may be late, and what waited then was not looked at yet. */
+  let wasAway = false;
   let wanted = false;
   let draining = false;
   let looking: Promise<void> | undefined;
@@ -188,15 +190,27 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
   const startQueued = async (): Promise<void> => {
     for (const fire of await fires.find({ unfinished: true, limit: MAX_OPEN })) {
       if (fire.state !== 'queued') continue;
-      if (draining || running.size >= settings.maxConcurrent) return;
+      const hasRoom = !draining && running.size < settings.maxConcurrent;
+      if (!hasRoom && !wasAway) return;
       const job = (await jobs.get(fire.jobId))?.job;
-      if (!job) {
-        await fires.finish(fire, { state: 'skipped', reason: 'the job was removed', deliveries: [] }, clock.now());
+      const refusal = notAnyMore(job, fire);
+      if (!job || refusal !== undefined) {
+        await fires.finish(fire, { state: 'skipped', ...(refusal && { reason: refusal }), deliveries: [] }, clock.now());
         continue;
       }
+      if (!hasRoom) continue;
       const claim = await fires.claim(fire.jobId, { queued: fire.dueAt });
       if (claim) void launch(job, claim);
     }
+    wasAway = false;
+  };
+
+  /** Why an instant that waited for a place does not run after all. */
+  const notAnyMore = (job: ScheduleJob | undefined, { dueAt }: Fire): string | undefined => {
+    if (!job) return 'the job was removed';
+    if (!job.enabled) return 'the job was turned off while it waited';
+    const isLate = wasAway && !job.catchUp && clock.now() - dueAt > ON_TIME_MS;
+    return isLate ? 'odek was not running when its turn came' : undefined;
   };
 
   const look = async (): Promise<void> => {
@@ -251,6 +265,7 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
     const got = await leases.acquire(settings.surface);
     if ('pid' in got) return got;
     lease = got;
+    wasAway = clock.now() - (got.seenBefore ?? 0) > ON_TIME_MS;
     return undefined;
   };
 

@@ -27,6 +27,12 @@ export const brokenSchedulerLeases: readonly BrokenAdapter<ScheduleHarness>[] = 
       return 'token' in got ? { ...got, fence: 1 } : got;
     },
   })),
+  broken('forgets who was there', 'seen', (leases) => ({
+    acquire: async (surface) => {
+      const got = await leases.acquire(surface);
+      return 'token' in got ? { fence: got.fence, token: got.token } : got;
+    },
+  })),
   broken('never beats', 'silent', () => ({ beat: async () => {} })),
   broken('beats whatever happened', 'lost', (leases) => ({ beat: (lease) => leases.beat(lease).catch(() => {}) })),
   broken('does not release', 'released', () => ({ release: async () => {} })),

@@ -44,6 +44,20 @@ export const schedulerLeasesSuite: ContractSuite<ScheduleHarness> = {
         }),
     },
     {
+      id: 'scheduler-leases/seen',
+      sentence: 'a lease says when the holder before it was last seen, also one that released it',
+      run: (harness) =>
+        inPlace(harness, async ({ here, there, at }) => {
+          const first = await lease(there);
+          assert.equal(first.seenBefore, undefined);
+          at(NOON + MINUTE);
+          await there.leases.beat(first);
+          await there.leases.release(first);
+          at(NOON + 9 * MINUTE);
+          assert.equal((await lease(here)).seenBefore, NOON + MINUTE);
+        }),
+    },
+    {
       id: 'scheduler-leases/lost',
       sentence: '`beat` of a lease that another took rejects with `lease_lost`',
       run: (harness) =>

@@ -46,11 +46,13 @@ export function openSchedulerLeases(db: Database, owner: SchedulerOwner, clock: 
     async acquire(surface) {
       return db.transaction(() => {
         const now = clock.now();
-        const holder = liveHolder(db.get<LeaseRow>(SELECT), now);
+        const before = db.get<LeaseRow>(SELECT);
+        const holder = liveHolder(before, now);
         if (holder !== undefined) return holder;
         const token = owner.token();
         db.run(TAKE, owner.pid, owner.start, token, surface, now, now);
-        return { fence: db.get<LeaseRow>(SELECT)?.fence ?? 0, token };
+        const fence = db.get<LeaseRow>(SELECT)?.fence ?? 0;
+        return { fence, token, ...(before?.beat != null && { seenBefore: before.beat }) };
       });
     },
     async beat(lease) {

@@ -182,6 +182,62 @@ describe('a run that is still going on', () => {
   });
 });
 
+describe('what waited for a place', () => {
+  /** Three jobs due together, two places, and a scheduler that ended before the third had its turn. */
+  async function leftWaiting(changes: Parameters<typeof job>[1] = {}) {
+    const first = await place.engine(undefined, longRuns().run);
+    for (const n of [1, 2, 3]) await first.parts.jobs.put(job(`jb-0000000${n}`, n === 3 ? { ...changes } : {}), NOON);
+    await first.start();
+    await later(first, HOUR);
+    expect(place.began).toHaveLength(2);
+    const ending = first.drain(0);
+    await clock.advance(1_000);
+    await ending;
+  }
+
+  it('runs after a restart', async () => {
+    await leftWaiting();
+    await clock.advance(MINUTE);
+    const next = await place.engine();
+    await next.start();
+    await next.tick();
+    await settle();
+    expect(await history(next.parts, 'jb-00000003')).toEqual(['03-10T13:00 ran']);
+  });
+
+  it('does not run after a gap where its job catches up nothing', async () => {
+    await leftWaiting();
+    await clock.advance(30 * MINUTE);
+    const next = await place.engine();
+    await next.start();
+    await next.tick();
+    await settle();
+    expect(await history(next.parts, 'jb-00000003')).toEqual(['03-10T13:00 skipped: odek was not running when its turn came']);
+    expect(place.began).toHaveLength(2);
+  });
+
+  it('runs late where its job catches up', async () => {
+    await leftWaiting({ catchUp: true });
+    await clock.advance(30 * MINUTE);
+    const next = await place.engine();
+    await next.start();
+    await next.tick();
+    await settle();
+    expect(await history(next.parts, 'jb-00000003')).toEqual(['03-10T13:00 ran']);
+  });
+
+  it('does not run where its job was turned off meanwhile', async () => {
+    await leftWaiting();
+    const next = await place.engine();
+    const waiting = await next.parts.jobs.get('jb-00000003');
+    await next.parts.jobs.put({ ...job('jb-00000003'), ...waiting?.job, enabled: false }, clock.now());
+    await next.start();
+    await next.tick();
+    await settle();
+    expect(await history(next.parts, 'jb-00000003')).toEqual(['03-10T13:00 skipped: the job was turned off while it waited']);
+  });
+});
+
 describe('a process that died', () => {
   it('leaves a run that is reported and told, and not run again, however often odek starts', async () => {
     const gone = await place.engine(dead(), longRuns().run);
