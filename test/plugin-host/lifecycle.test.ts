@@ -93,15 +93,20 @@ export const apply = (ctx, config) => ctx.tools.register({ name: 'say_it', descr
 
   it('connects the MCP server of one, which needs no code and no process for it', async () => {
     const server = fileURLToPath(new URL('../e2e/support/mcp-server.mjs', import.meta.url));
-    const mcp = {
-      $schema: 'https://agent-plugins.org/schemas/1.0.0/mcp.schema.json',
-      mcpServers: { fixture: { type: 'stdio', command: 'node', args: [server] } },
-    };
-    await onStage([{ text: 'ok' }], async (stage) => {
-      await withBundle(stage, 'served', { files: { 'mcp.json': JSON.stringify(mcp) } });
+    await onStage([{ text: 'ok' }, { text: 'ok' }], async (stage) => {
+      const tools = await stage.file(
+        'tools.json',
+        JSON.stringify([{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }]),
+      );
+      const schema = 'https://agent-plugins.org/schemas/1.0.0/mcp.schema.json';
+      const fixture = { type: 'stdio', command: 'node', args: [server, tools, `${tools}.pids`] };
+      await withBundle(stage, 'served', { files: { 'mcp.json': JSON.stringify({ $schema: schema, mcpServers: { fixture } }) } });
       const ended = await stage.run(['run', 'go'], { env: { ODEK_APPROVE_MCP: '1' } });
       expect(ended.code, ended.stderr).toBe(0);
-      expect(offered(stage).filter((name) => name.startsWith('served_fixture__')).length, ended.stderr).toBeGreaterThan(0);
+      expect(offered(stage), ended.stderr).toContain('served_fixture__look');
+      await stage.run(['plugin', 'disable', 'served']);
+      await stage.run(['run', 'go'], { env: { ODEK_APPROVE_MCP: '1' } });
+      expect(offered(stage, 1)).not.toContain('served_fixture__look');
     });
   });
 
