@@ -24,6 +24,7 @@ interface Receipt {
 }
 
 const VERSION = 1;
+const MAX_ATTEMPTS = 16;
 const RECEIPT = 'receipt.json';
 const MAX_RECEIPT_BYTES = 4 * 1024 * 1024;
 /** A folder of another name is no bundle, and cannot be told of without writing something else to a terminal. */
@@ -69,7 +70,7 @@ export async function stageBundle(input: StageInput): Promise<void> {
     await mkdir(join(temporary, 'run'), { recursive: true, mode: 0o700 });
     const receipt: Receipt = { version: VERSION, transformer: TRANSFORMER, table, assets };
     await writeNew(join(temporary, RECEIPT), new TextEncoder().encode(JSON.stringify(receipt)), false);
-    await takePlace(temporary, into);
+    await takePlace(temporary, input);
   } finally {
     await removeTree(temporary);
   }
@@ -82,20 +83,37 @@ function runnable(path: string, bytes: Uint8Array): Uint8Array | undefined {
   return 'text' in stripped ? new TextEncoder().encode(stripped.text) : undefined;
 }
 
-/** Another process may stage the same: then one of the two is thrown away. What was there and is not whole goes first. */
-async function takePlace(temporary: string, into: string): Promise<void> {
+/** Another process may have staged the same: then this copy is thrown away. What is there and is not whole makes room. */
+async function takePlace(temporary: string, { into, onFile: _, ...options }: StageInput): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
       await rename(temporary, into);
       return;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (attempt > 2 || (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'EPERM')) throw error;
+      if (attempt >= MAX_ATTEMPTS || (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'EPERM')) throw error;
+      if (await isWhole(into, options)) return;
       const away = `${temporary}-old`;
       await rename(into, away).catch(() => {});
       await removeTree(away);
     }
   }
+}
+
+/** Whether the snapshot that is there holds what was reviewed, and what is run of it. */
+async function isWhole(into: string, { reviewed, ...options }: Omit<StageInput, 'into' | 'onFile'>): Promise<boolean> {
+  const found = await openSnapshot(into, options).catch(() => undefined);
+  return found !== undefined && differingPath(found.files, reviewed) === undefined;
+}
+
+/** The first path of which two states of a bundle hold different bytes. */
+export function differingPath(a: StageInput['reviewed'], b: StageInput['reviewed']): string | undefined {
+  const others = new Map(b.map(({ path, sha256 }) => [path, sha256]));
+  for (const { path, sha256 } of a) {
+    if (others.get(path) !== sha256) return path;
+    others.delete(path);
+  }
+  return [...others.keys()][0];
 }
 
 /**

@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   bundleFolders,
+  differingPath,
   installCopy,
   openSnapshot,
   pruneSnapshots,
@@ -260,7 +261,13 @@ export function openShelf(options: ShelfOptions): Shelf {
  */
 export async function ensureStaged(places: BundlePlaces, hash: Hash, found: Inspection, damaged: 'refuse' | 'again') {
   const into = join(places.snapshots, found.content);
-  const open = () => openSnapshot(into, walkOptions(hash));
+  const open = async () => {
+    const snapshot = await openSnapshot(into, walkOptions(hash));
+    const path = snapshot === undefined ? undefined : differingPath(snapshot.files, found.files);
+    if (path !== undefined)
+      throw new BundleError('plugin_changed', `${path} changed in the copy of what was reviewed, ${into}`, { value: path });
+    return snapshot;
+  };
   const there = await open().catch((error: unknown) => {
     if (damaged === 'again') return undefined;
     throw error;

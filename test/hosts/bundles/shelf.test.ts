@@ -148,16 +148,16 @@ describe('the life of a bundle', () => {
     expect((await stage.active()).bundles).toHaveLength(1);
   });
 
-  it('does not run from a copy with one other byte, and names the path', async () => {
+  it.each(['root', 'source'] as const)('does not run from a copy with one other byte in its %s, and names the path', async (copy) => {
     await installHello();
     await stage.turnOn('hello');
     const [bundle] = (await stage.active()).bundles;
-    const file = join(bundle?.root ?? '', 'plugin.mts');
+    const file = join(bundle?.[copy] ?? '', 'plugin.mts');
     await chmod(file, 0o600);
     await writeFile(file, 'evil');
     expect(await stage.active()).toEqual({
       bundles: [],
-      troubles: [{ name: 'hello', why: expect.stringContaining('plugin.mts changed in the copy that is run') }],
+      troubles: [{ name: 'hello', why: expect.stringContaining('plugin.mts changed in the copy') }],
     });
     await stage.shelf.trust(await stage.tokenOf('hello'), BY);
     expect((await stage.active()).bundles).toHaveLength(1);
