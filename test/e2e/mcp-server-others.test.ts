@@ -114,9 +114,9 @@ describe('odek extension check', () => {
   });
 
   it('exits with 1 and says why when a rule is broken', async () => {
-    const { code, stdout } = await check([...server, artifacts]);
+    const { code, stdout } = await check(['--artifact-root', place.home, ...server, artifacts]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL {2}refers to files by the rules.*\n {6}artifact_result: .*artifact_roots are empty/m);
+    expect(stdout).toMatch(/^FAIL {2}refers to files by the rules.*\n {6}artifact_result: .*outside the artifact roots/m);
   });
 
   it('prints one object with --json, and calls what --call names', async () => {

@@ -21,9 +21,16 @@ function textsOf({ result }: Answer): readonly string[] {
   return content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
 }
 
+/** Without a folder every reference is refused, which says nothing of the server. */
+const NO_ROOT = { skip: 'no folder may hold artifacts; name one with --artifact-root' };
+
+function refsOf(answer: Answer) {
+  return textsOf(answer).flatMap((text) => readEnvelope(text).artifacts);
+}
+
 /** Whether every artifact of an answer is as the contract says. Rejects with what is wrong. */
 async function acceptArtifacts(answer: Answer, options: CheckOptions): Promise<number> {
-  const refs = textsOf(answer).flatMap((text) => readEnvelope(text).artifacts);
+  const refs = refsOf(answer);
   const desk = createArtifactDesk({ files: createArtifactFiles(), ledger: NO_LEDGER });
   const origin = { session: 'check', source: 'mcp:check:check', roots: options.artifactRoots, signal: options.signal };
   return (await desk.accept(refs, origin)).length;
@@ -49,7 +56,9 @@ export async function checkFixtures(peer: Peer, tools: readonly ListedTool[], op
     const used = options.call?.tool ?? (tools.some(({ name }) => name === 'artifact_result') ? 'artifact_result' : undefined);
     if (used === undefined) return { skip: 'no tool is known to give artifacts; name one with --call' };
     try {
-      const count = await acceptArtifacts(await call(used, options.call?.input), options);
+      const answer = await call(used, options.call?.input);
+      if (options.artifactRoots.length === 0 && refsOf(answer).length > 0) return NO_ROOT;
+      const count = await acceptArtifacts(answer, options);
       return count === 0 && options.call !== undefined ? { skip: `${used} gave no artifact` } : undefined;
     } catch (error) {
       return `${used}: ${messageOf(error)}`;
@@ -57,6 +66,7 @@ export async function checkFixtures(peer: Peer, tools: readonly ListedTool[], op
   });
   await check('envelope.refused', 'artifacts', 'a reference that is not true is refused', () =>
     withTool('bad_artifact', async () => {
+      if (options.artifactRoots.length === 0) return NO_ROOT;
       const answer = await call('bad_artifact');
       try {
         await acceptArtifacts(answer, options);

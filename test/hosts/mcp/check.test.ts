@@ -79,6 +79,13 @@ describe('the check of an extension server', () => {
     expect(lines.length).toBeGreaterThanOrEqual(25);
   });
 
+  it('finds no fault with references where no folder was named for them, and says so', async () => {
+    const lines = await check(SERVER, { artifactRoots: [] }, ['--artifacts', folder]);
+    expect(idsOf(lines, 'fail')).toEqual([]);
+    expect(idsOf(lines, 'skip')).toEqual(['envelope', 'envelope.refused']);
+    expect(lines.find(({ id }) => id === 'envelope')?.detail).toContain('--artifact-root');
+  });
+
   it('passes a server with a single tool, and says what it could not look at', async () => {
     const lines = await check(await broken({}));
     expect(idsOf(lines, 'fail')).toEqual([]);
