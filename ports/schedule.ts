@@ -102,7 +102,7 @@ export interface ScheduledJob {
  * - What `put` stored is there for every process once its promise resolved: `list` gives all in name order, `get` one by id or name.
  * - A name belongs to one job: `put` of another refuses it with `job_name_taken`.
  * - A new job begins at `now`; a change of line or zone, or turning it on again, moves its cursor to `now`; any other change leaves it.
- * - At most 500 jobs: one more is refused with `too_many_jobs`.
+ * - At most 500 jobs: one more is refused with `too_many_schedules`.
  * - `remove` takes the job and leaves its fires; false: there was none.
  * - `prune` removes final fires and settled deliveries that ended before an instant, but never the newest fire of a job that is there.
  */
@@ -251,7 +251,7 @@ export type ScheduleErrorCode =
   | 'invalid_job'
   | 'invalid_cron'
   | 'invalid_timezone'
-  | 'too_many_jobs'
+  | 'too_many_schedules'
   | 'scheduler_running'
   | 'job_running'
   | 'lease_lost'

@@ -34,7 +34,7 @@ const SETUP_CODES = new Set([
   'invalid_job',
   'invalid_cron',
   'invalid_timezone',
-  'too_many_jobs',
+  'too_many_schedules',
   'scheduler_running',
   'plugin_not_found',
   'plugin_exists',

@@ -56,7 +56,7 @@ function store(db: Database, job: ScheduleJob, now: number): ScheduledJob {
   if (before === undefined) {
     const count = db.get<{ jobs: number }>('SELECT count(*) AS jobs FROM schedule_jobs')?.jobs ?? 0;
     if (count >= MAX_JOBS) {
-      throw new ScheduleError('too_many_jobs', `there are ${count} jobs; at most ${MAX_JOBS} can be kept`, {
+      throw new ScheduleError('too_many_schedules', `there are ${count} jobs; at most ${MAX_JOBS} can be kept`, {
         value: count,
         limit: MAX_JOBS,
       });
