@@ -80,11 +80,15 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   const startedAt = clock.monotonic();
   let status: Health['status'] = 'starting';
   let scheduler: Scheduler | undefined;
-  const look = (): Health => ({
-    status,
-    uptime_seconds: Math.floor((clock.monotonic() - startedAt) / 1000),
-    running: scheduler?.status().running ?? 0,
-  });
+  const look = (): Health => {
+    const now = scheduler?.status();
+    const isReplaced = status === 'ok' && now?.leading === false;
+    return {
+      status: isReplaced ? 'conflict' : status,
+      uptime_seconds: Math.floor((clock.monotonic() - startedAt) / 1000),
+      running: now?.running ?? 0,
+    };
+  };
   // Whoever sends it wants changes to count, and they do by themselves: it must not end the daemon.
   const onHangUp = (): void => void scheduler?.tick();
   process.on('SIGHUP', onHangUp);

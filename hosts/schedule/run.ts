@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { inputTokens } from '../../core/budget/price.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ConfigError, hasCode } from '../../ports/errors.ts';
@@ -131,7 +132,7 @@ function concluded(job: ScheduleJob, result: RunResult, signal: AbortSignal, mas
   return endOf(job, result.outcome, {
     answer: mask(result.answer),
     ...(reason !== undefined && { reason: mask(reason) }),
-    tokens: result.usage.input + result.usage.output,
+    tokens: inputTokens(result.usage) + result.usage.output,
   });
 }
 

@@ -132,6 +132,7 @@ describe.concurrent('the daemon', PATIENT, () => {
       () => ({ text: 'done' }),
       async (stage) => {
         const stopped = await daemon(stage);
+        const [, health = ''] = /health at (\S+)/.exec(stopped.stderr) ?? [];
         stopped.child.kill('SIGSTOP');
         const db = new DatabaseSync(join(stage.state, 'odek.db'));
         db.exec('UPDATE schedule_lease SET beat = beat - 61000');
@@ -141,11 +142,14 @@ describe.concurrent('the daemon', PATIENT, () => {
         const jobs = [await putDue(stage), await putDue(stage), await putDue(stage)];
         for (const { child } of [stopped, next]) child.kill('SIGHUP');
         await stopped.untilTold('this process is no longer the scheduler: process ');
+        const answer = await fetch(health);
+        expect([answer.status, await answer.json()]).toMatchObject([503, { status: 'conflict' }]);
         for (const { id } of jobs) await untilRun(stage, id, 'ran');
         expect((await ended(stopped)).stdout).toBe('');
         expect((await ended(next)).stdout.match(/^---/gm)).toHaveLength(3);
         expect(stage.server.count).toBe(3);
       },
+      { config: { schedules: { health_addr: '127.0.0.1:0' } } },
     ));
 
   it('sees jobs that came, changed and went without a restart, and passes over one that means nothing', () =>
@@ -260,9 +264,9 @@ describe.concurrent('what a scheduled run may do', PATIENT, () => {
       { config: { mcp_servers: { gone: { command: '/nowhere/server' } } } },
     ));
 
-  it('ends at the tokens of its day', () =>
+  it('ends at the tokens of its day, those that the service had in its cache included', () =>
     onStage(
-      () => ({ text: 'done' }),
+      () => ({ text: 'done', usage: { prompt_tokens: 100, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 90 } } }),
       async (stage) => {
         const job = await putDue(stage, { dailyTokens: 100 });
         expect((await stage.run(['schedule', 'run', job.name])).code).toBe(0);
