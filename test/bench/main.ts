@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --only loop|start|events|sessions|endurance|plan|mcp] [-- --rounds N]`: measures odek against a bare loop,
+ * `npm run bench [-- --only loop|start|events|sessions|endurance|plan|mcp|plugins] [-- --rounds N]`: measures odek against a bare loop,
  * both in this run and on this machine, and prints the table of docs/performance.md.
  */
 import { parseArgs } from 'node:util';
@@ -8,12 +8,13 @@ import { measureEvents } from './events.ts';
 import { measureLoop } from './loop.ts';
 import { measureMcp } from './mcp.ts';
 import { measurePlan } from './plan.bench.ts';
+import { measurePlugins } from './plugins.ts';
 import { prepareBench, startModelServer } from './processes.ts';
 import { measureSessions } from './sessions.ts';
 import { measureStart } from './start.ts';
 import { formatTable, isKept, type Row } from './table.ts';
 
-const SECTIONS = ['start', 'loop', 'events', 'sessions', 'endurance', 'plan', 'mcp'] as const;
+const SECTIONS = ['start', 'loop', 'events', 'sessions', 'endurance', 'plan', 'mcp', 'plugins'] as const;
 /** Whole processes for the figures of the start; the loop takes a fifth of it. */
 const ROUNDS = 21;
 
@@ -37,6 +38,7 @@ try {
   if (wants('sessions')) rows.push(...(await measureSessions(Math.max(1, Math.round(rounds / 5)))));
   if (wants('plan')) rows.push(...(await measurePlan()));
   if (wants('mcp')) rows.push(...(await measureMcp(Math.max(1, Math.round(rounds / 5)))));
+  if (wants('plugins')) rows.push(...(await measurePlugins(bench, Math.max(1, Math.round(rounds / 5)))));
 } finally {
   await model.stop();
   await bench.remove();
