@@ -114,7 +114,7 @@ describe('odek extension check', () => {
   });
 
   it('exits with 1 and says why when a rule is broken', async () => {
-    const { code, stdout } = await check(['--artifact-root', place.home, ...server, artifacts]);
+    const { code, stdout } = await check(['--artifact-root', place.state, ...server, artifacts]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL {2}refers to files by the rules.*\n {6}artifact_result: .*outside the artifact roots/m);
   });
