@@ -77,8 +77,10 @@ export function hostService(service: HostService, link: Link): new (ctx: Context
     Object.defineProperty(Client.prototype, operation, {
       async value(this: { readonly ctx: Context }, input: unknown): Promise<unknown> {
         const { owner } = entryAt(this.ctx);
-        const invocation = currentScope()?.invocation;
-        if (invocation?.ticket === undefined || !invocation.isOpen) {
+        const scope = currentScope();
+        const invocation = scope?.invocation;
+        // A plugin that is used by another one's call has no part in its ticket.
+        if (invocation?.ticket === undefined || !invocation.isOpen || scope?.owner !== owner) {
           throw new CoreCallError(`ctx.${service} works inside a tool call alone`, 'refused', { dsh_refusal: 'ticket_refused' });
         }
         const params = {

@@ -372,6 +372,15 @@ describe.each(RUNTIMES.map((node, index) => ({ node, name: `runtime ${index + 1}
     expect(withdrawn).toBe(2);
   });
 
+  test('a plugin has no part in the ticket of another one whose call it is used by', async () => {
+    answer = (request) => (request.method === 'service/call' ? Promise.resolve({ content: 'read' }) : undefined);
+    await load(withTools({}, { inject: ['files'], body: 'globalThis.readForOthers = () => ctx.files.read({ path: "a" });' }));
+    await load(
+      withTools({ borrows: 'try { return (await globalThis.readForOthers()).content } catch (error) { return error.data.dsh_refusal }' }),
+    );
+    expect(await textOf('borrows', {}, { ticket: 't1' })).toBe('ticket_refused');
+  });
+
   test('host services are asked with the ticket of the call, and refuse outside one', async () => {
     answer = (request) => {
       if (request.method !== 'service/call') return undefined;
