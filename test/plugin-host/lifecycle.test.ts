@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -23,6 +24,20 @@ function processesOf(folder: string): readonly number[] {
     .map(Number)
     .filter((pid) => pid !== process.pid);
 }
+
+describe('odek without plugins', PATIENT, () => {
+  it('loads nothing of the plugin host', async () => {
+    await onStage([{ text: 'ok' }], async (stage) => {
+      const list = join(stage.work, 'loaded.txt');
+      const hook = new URL('../e2e/support/loaded-modules.mjs', import.meta.url).href;
+      const ended = await stage.run(['run', 'go'], { source: true, env: { NODE_OPTIONS: `--import=${hook}`, LOADED_MODULES: list } });
+      expect(ended.code, ended.stderr).toBe(0);
+      const loaded = readFileSync(list, 'utf8').split('\n');
+      expect(loaded.some((url) => url.endsWith('hosts/plugin-host/connect.ts'))).toBe(true);
+      expect(loaded.filter((url) => /plugin-host\/(?!connect|board)|extension-host|extension-child/.test(url))).toEqual([]);
+    });
+  });
+});
 
 describe('odek with plugins', PATIENT, () => {
   it('that is killed leaves no process of a plugin', async () => {
