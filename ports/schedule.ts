@@ -102,7 +102,7 @@ export interface ScheduledJob {
  * - What `put` stored is there for every process once its promise resolved: `list` gives all in name order, `get` one by id or name.
  * - A name belongs to one job: `put` of another refuses it with `job_name_taken`.
  * - A new job begins at `now`; a change of line or zone, or turning it on again, moves its cursor to `now`; any other change leaves it.
- * - At most 500 jobs: one more is refused with `too_many_schedules`.
+ * - At most 1,000 jobs: one more is refused with `too_many_schedules`.
  * - `remove` takes the job and leaves its fires; false: there was none.
  * - `prune` removes final fires and settled deliveries that ended before an instant, but never the newest fire of a job that is there.
  */
@@ -233,14 +233,14 @@ export type DeliveryEnd =
  * Results that wait to be sent.
  *
  * Contract (the `delivery-outbox` suite):
- * - `take` gives the oldest row of these kinds that is due, to one process at a time, and counts the attempt.
+ * - `take` gives the oldest row of these kinds that is due, to one process at a time, and counts the attempt; with a job, only rows of that.
  * - A row whose process died while sending comes back once for each kill, with `maybeRepeat`.
  * - `settle` as `sent` ends it; as `failed` with `retryAt` it comes back then, and without it never.
  * - `settle` of a row that another process has taken since rejects with `claim_lost`.
  * - Nothing is lost: `list` shows every row until it is pruned, newest first.
  */
 export interface DeliveryOutbox {
-  take(kinds: readonly DeliveryTarget['kind'][], now: number): Promise<Delivery | undefined>;
+  take(kinds: readonly DeliveryTarget['kind'][], now: number, jobId?: string): Promise<Delivery | undefined>;
   settle(delivery: Delivery, end: DeliveryEnd, now: number): Promise<void>;
   list(limit: number): Promise<readonly Delivery[]>;
 }

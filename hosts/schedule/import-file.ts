@@ -4,7 +4,7 @@ import { checkedJob, type JobInput, type JobPlace } from './job.ts';
 
 /** Bytes of a file of jobs. */
 export const MAX_IMPORT_BYTES = 10 * 1024 * 1024;
-const MAX_JOBS = 500;
+const MAX_JOBS = 1_000;
 
 /** What a file of jobs holds. */
 export interface ImportedJobs {

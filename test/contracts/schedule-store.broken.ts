@@ -25,7 +25,7 @@ export const brokenScheduleStores: readonly BrokenAdapter<ScheduleHarness>[] = [
   broken('drops the job that is one too many', 'bound', (jobs) => ({
     put: async (job, now) => {
       const stored = await jobs.list();
-      return stored.length < 500 || stored.some((each) => each.job.id === job.id)
+      return stored.length < 1_000 || stored.some((each) => each.job.id === job.id)
         ? jobs.put(job, now)
         : { job, revision: 1, cursor: now, runs: 0 };
     },

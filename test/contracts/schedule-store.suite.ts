@@ -152,13 +152,13 @@ export const scheduleStoreSuite: ContractSuite<ScheduleHarness> = {
     },
     {
       id: 'schedule-store/bound',
-      sentence: 'at most 500 jobs: one more is refused with `too_many_schedules`',
+      sentence: 'at most 1,000 jobs: one more is refused with `too_many_schedules`',
       run: (harness) =>
         inPlace(harness, async ({ here }) => {
-          for (let n = 0; n < 500; n += 1) await here.jobs.put(job(`jb-${String(n).padStart(8, '0')}`), NOON);
+          for (let n = 0; n < 1_000; n += 1) await here.jobs.put(job(`jb-${String(n).padStart(8, '0')}`), NOON);
           await refused(here.jobs.put(job('jb-ffffffff'), NOON), 'too_many_schedules');
           await here.jobs.put(job('jb-00000007', { task: 'another' }), NOON);
-          assert.equal((await here.jobs.list()).length, 500);
+          assert.equal((await here.jobs.list()).length, 1_000);
         }),
     },
     {

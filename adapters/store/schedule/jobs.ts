@@ -2,7 +2,7 @@ import { type Fire, type ScheduledJob, ScheduleError, type ScheduleJob, type Sch
 import type { Database } from '../database.ts';
 import { FINAL, FIRE_COLUMNS, type FireRow, toFire } from './fire-rows.ts';
 
-const MAX_JOBS = 500;
+const MAX_JOBS = 1_000;
 
 interface JobRow {
   readonly id: string;

@@ -83,7 +83,7 @@ describe('a schedules.json', () => {
     ['[]', 'it is not an object with "jobs"'],
     ['{"version":1,"jobs":{}}', 'it is not an object with "jobs"'],
     ['{"version":2,"jobs":[]}', 'its version is 2'],
-    [`{"version":1,"jobs":[${Array(500).fill('{}').join(',')}]}`, 'it has 500 jobs, and there is room for 499'],
+    [`{"version":1,"jobs":[${Array(1_000).fill('{}').join(',')}]}`, 'it has 1000 jobs, and there is room for 999'],
   ])('is refused as a whole: %.40s', (text, why) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'invalid_job', message: expect.stringContaining(why) }));
   });
