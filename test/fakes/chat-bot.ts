@@ -72,11 +72,15 @@ export function createFakeChat(): ChatSeat {
         while (updates[0] !== undefined && updates[0].id < offset) updates.shift();
         if (updates.length > 0 || timeoutSeconds === 0) return [...updates];
         await new Promise<void>((resolve, reject) => {
-          const timer = setTimeout(resolve, timeoutSeconds * 1000);
-          signal.addEventListener('abort', () => {
+          const cancel = (): void => {
             clearTimeout(timer);
             reject(new CancelledError());
-          });
+          };
+          const timer = setTimeout(() => {
+            signal.removeEventListener('abort', cancel);
+            resolve();
+          }, timeoutSeconds * 1000);
+          signal.addEventListener('abort', cancel, { once: true });
         });
         return [...updates];
       },
