@@ -70,6 +70,8 @@ export const openScheduler: OpenScheduler = async (options) => {
     senders: { ...ownSenders(options, http), ...options.senders },
     // What another process is the scheduler of goes to that one's streams and files.
     may: (kind) => engine.leading || wasLeading || byHand > 0 || options.senders?.[kind] !== undefined,
+    // Whoever tries a job is not kept waiting by what others left to be sent.
+    only: () => (engine.leading || wasLeading ? undefined : triedJob),
     clock,
     log,
   });
@@ -79,6 +81,7 @@ export const openScheduler: OpenScheduler = async (options) => {
   let servers: Servers;
   let runner: ReturnType<typeof createJobRunner> | undefined;
   let byHand = 0;
+  let triedJob: string | undefined;
   let wasLeading = false;
   let connecting: Promise<void> | undefined;
   let lookedAt: number | undefined;
@@ -177,6 +180,7 @@ export const openScheduler: OpenScheduler = async (options) => {
     async runNow(idOrName, signal) {
       await connect();
       byHand += 1;
+      triedJob = (await jobs.get(idOrName))?.job.id;
       try {
         const fire = await engine.runNow(idOrName, signal);
         await pump.pump();

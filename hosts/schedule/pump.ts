@@ -8,6 +8,8 @@ export interface PumpParts {
   readonly senders: Readonly<Partial<Record<DeliveryTarget['kind'], Sender>>>;
   /** Whether this process may send results of a kind now. */
   may(kind: DeliveryTarget['kind']): boolean;
+  /** The one job whose results this process may send now; undefined: of all. */
+  only?(): string | undefined;
   readonly clock: Clock;
   log(level: LogLevel, text: string): void;
 }
@@ -38,7 +40,7 @@ function endOf(error: unknown, { attempts }: Delivery, now: number): DeliveryEnd
   return { state: 'failed', error: text, retryAt: now + waitAfter(attempts, asked) };
 }
 
-export function createPump({ outbox, senders, may, clock, log }: PumpParts): Pump {
+export function createPump({ outbox, senders, may, only, clock, log }: PumpParts): Pump {
   const stopping = new AbortController();
   const breaking = new AbortController();
   const loops = new Map<DeliveryTarget['kind'], Promise<void>>();
@@ -63,7 +65,7 @@ export function createPump({ outbox, senders, may, clock, log }: PumpParts): Pum
     do {
       again.delete(kind);
       while (!stopping.signal.aborted && may(kind)) {
-        const delivery = await outbox.take([kind], clock.now());
+        const delivery = await outbox.take([kind], clock.now(), only?.());
         if (delivery === undefined) break;
         await send(sender, delivery);
       }

@@ -16,6 +16,7 @@ const broken = (
 /** Outboxes that each break one sentence. */
 export const brokenDeliveryOutboxes: readonly BrokenAdapter<ScheduleHarness>[] = [
   broken('gives rows of every kind', 'take', (outbox) => ({ take: (_kinds, now) => outbox.take(['log', 'telegram', 'file'], now) })),
+  broken('gives rows of every job', 'job', (outbox) => ({ take: (kinds, now) => outbox.take(kinds, now) })),
   broken('sends a repeat as if it were none', 'died', (outbox) => ({
     async take(kinds, now) {
       const delivery = await outbox.take(kinds, now);

@@ -38,6 +38,17 @@ export const deliveryOutboxSuite: ContractSuite<ScheduleHarness> = {
         }),
     },
     {
+      id: 'delivery-outbox/job',
+      sentence: '`take` with a job gives only rows of that',
+      run: (harness) =>
+        inPlace(harness, async ({ here }) => {
+          await filled(here);
+          const [row] = await here.outbox.list(1);
+          assert.equal(await here.outbox.take(['log'], NOON, 'jb-ffffffff'), undefined);
+          assert.equal((await here.outbox.take(['log'], NOON, row?.jobId))?.text, 'first');
+        }),
+    },
+    {
       id: 'delivery-outbox/died',
       sentence: 'a row whose process died while sending comes back once for each kill, with `maybeRepeat`',
       run: (harness) =>

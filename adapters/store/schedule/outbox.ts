@@ -24,7 +24,8 @@ interface DeliveryRow {
 const COLUMNS =
   'id, job, job_name, due_at, session_id, target, text, state, attempts, maybe_repeat, last_error, created_at, next_at, owner_pid, owner_start';
 const OF_KIND = "json_extract(target, '$.kind') IN (SELECT value FROM json_each(?))";
-const DUE = `SELECT ${COLUMNS} FROM schedule_deliveries WHERE state = 'pending' AND next_at <= ? AND ${OF_KIND} ORDER BY id LIMIT 1`;
+const DUE = `SELECT ${COLUMNS} FROM schedule_deliveries WHERE state = 'pending' AND next_at <= ? AND ${OF_KIND}
+  AND (? IS NULL OR job = ?) ORDER BY id LIMIT 1`;
 const SENDING = `SELECT ${COLUMNS} FROM schedule_deliveries WHERE state = 'sending' AND ${OF_KIND} ORDER BY id`;
 const TAKE = `UPDATE schedule_deliveries SET state = 'sending', attempts = attempts + 1, owner_pid = ?, owner_start = ? WHERE id = ?`;
 const UNCERTAIN = "UPDATE schedule_deliveries SET state = 'pending', maybe_repeat = 1, next_at = ? WHERE id = ?";
@@ -56,10 +57,10 @@ export function openOutbox(db: Database, owner: SchedulerOwner): DeliveryOutbox 
     return !isOwn && isGone({ pid: row.owner_pid ?? 0, start: row.owner_start ?? '' });
   };
 
-  const take = (kinds: readonly DeliveryTarget['kind'][], now: number): Delivery | undefined => {
+  const take = (kinds: readonly DeliveryTarget['kind'][], now: number, jobId: string | null): Delivery | undefined => {
     const wanted = JSON.stringify(kinds);
     for (const row of db.all<DeliveryRow>(SENDING, wanted)) if (isGoneSender(row)) db.run(UNCERTAIN, now, row.id);
-    const due = db.get<DeliveryRow>(DUE, now, wanted);
+    const due = db.get<DeliveryRow>(DUE, now, wanted, jobId, jobId);
     if (due === undefined) return undefined;
     db.run(TAKE, owner.pid, owner.start, due.id);
     return { ...toDelivery(due), state: 'sending', attempts: due.attempts + 1 };
@@ -75,7 +76,7 @@ export function openOutbox(db: Database, owner: SchedulerOwner): DeliveryOutbox 
   };
 
   return {
-    take: async (kinds, now) => db.transaction(() => take(kinds, now)),
+    take: async (kinds, now, jobId) => db.transaction(() => take(kinds, now, jobId ?? null)),
     settle: async (delivery, end, now) => settle(delivery, end, now),
     list: async (limit) =>
       db.all<DeliveryRow>(`SELECT ${COLUMNS} FROM schedule_deliveries ORDER BY id DESC LIMIT ?`, limit).map(toDelivery),

@@ -22,8 +22,9 @@ export async function runJobNow(work: ScheduleWork, store: Store, idOrName: stri
   const { context, config, json } = work;
   const { job } = await jobNamed(work, idOrName);
   const print = (text: string): void => void (json ? context.io.stderr : context.io.stdout).write(text);
-  // Its own answer goes to standard output as it is, so that it can be piped.
-  const stdout: Sender = async (delivery) => print(delivery.jobId === job.id ? `${delivery.text.trimEnd()}\n` : asEntry(delivery));
+  // Its answer goes to standard output as it is, so that it can be piped; what the job still had to send is told apart.
+  const since = Date.now();
+  const stdout: Sender = async (delivery) => print(delivery.dueAt >= since ? `${delivery.text.trimEnd()}\n` : asEntry(delivery));
   const interrupt = onInterrupt();
   const scheduler = await openScheduler({
     surface: 'schedule',

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { OPERATOR_KEY, onStage, PATIENT, type Stage } from '../support/stage.ts';
 import { deliveriesOf, putDue } from './jobs.ts';
@@ -190,6 +191,24 @@ describe.concurrent('odek schedule', PATIENT, () => {
       for (const text of [first.stdout, history.stdout, JSON.stringify(await deliveriesOf(stage))])
         expect(text).not.toContain(OPERATOR_KEY);
     }));
+
+  it('sends by hand the result of that job, and leaves those of others to the scheduler', () =>
+    onStage(
+      () => ({ text: 'the report' }),
+      async (stage) => {
+        const other = await putDue(stage, { deliver: { kind: 'telegram' } });
+        const job = await putDue(stage);
+        expect((await stage.run(['schedule', 'run', other.id])).code).toBe(0);
+        const db = new DatabaseSync(join(stage.state, 'odek.db'));
+        db.exec(`UPDATE schedule_deliveries SET target = '{"kind":"stdout"}'`);
+        db.close();
+        expect((await stage.run(['schedule', 'run', job.id])).stdout).toBe('the report\n');
+        expect((await deliveriesOf(stage)).map(({ jobId, state }) => [jobId, state])).toEqual([
+          [job.id, 'sent'],
+          [other.id, 'pending'],
+        ]);
+      },
+    ));
 
   it('writes results into files and the log, and keeps for Telegram what only the bot can send', () =>
     onStage(
