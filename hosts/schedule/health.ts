@@ -4,8 +4,8 @@ import { ConfigError } from '../../ports/errors.ts';
 
 /** What `GET /health` answers: 200 with `ok`, else 503. Field names are those of the wire. */
 export interface Health {
-  /** `conflict`: another process has what this one needs. */
-  readonly status: 'starting' | 'ok' | 'draining' | 'conflict';
+  /** `conflict`: another process has what this one needs. `unreachable`: the service does not answer. */
+  readonly status: 'starting' | 'ok' | 'draining' | 'conflict' | 'unreachable';
   readonly uptime_seconds?: number;
   readonly running?: number;
 }

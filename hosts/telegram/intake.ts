@@ -1,6 +1,6 @@
 import { wrapUntrusted } from '../../core/untrusted/wrapper.ts';
 import type { ChatInbox, InboxClaim } from '../../ports/chat-inbox.ts';
-import type { ChatCallback, ChatMessage } from '../../ports/chat-message.ts';
+import type { ChatCallback, ChatMessage, ChatUser } from '../../ports/chat-message.ts';
 import { isOdekError } from '../../ports/errors.ts';
 import { commandOf, isAddressed, withoutMention } from './addressed.ts';
 import { BUTTON_PREFIX } from './answer.ts';
@@ -28,6 +28,7 @@ export interface IntakeParts {
 const NONCE_BYTES = 8;
 const MAX_TOLD = 1_000;
 const MAX_QUOTE = 4_000;
+const MAX_NAME = 64;
 const NOT_YOURS = '⛔ You are not allowed to use this bot.';
 const LOST =
   '⚠️ odek ended while it worked on this, and what it had done by then is not known. Look, and send it again if it is still wanted.';
@@ -36,6 +37,12 @@ export const placeOf = ({ chat, topicId }: Pick<ChatMessage, 'chat' | 'topicId'>
   chatId: chat.id,
   ...(topicId !== undefined && { topicId }),
 });
+
+/** A person in words that cannot pass for more than a name: one line, no brackets. */
+function writerOf({ name, username }: ChatUser): string {
+  const shown = [...name.replaceAll(/[\p{C}\p{Z}[\]<>]+/gu, ' ').trim()].slice(0, MAX_NAME).join('');
+  return username === undefined ? shown : `${shown} (@${username})`;
+}
 
 export function createIntake({ bot, inbox, cards, questions }: IntakeParts): Intake {
   const { base, runs } = bot;
@@ -54,9 +61,12 @@ export function createIntake({ bot, inbox, cards, questions }: IntakeParts): Int
 
   /** What the model is told of a message: the words of the person, and what others wrote marked as such. */
   const told = (message: ChatMessage, text: string, path: string | undefined): string => {
-    const { chat, forward, replyTo, media } = message;
+    const { chat, from, forward, replyTo, media } = message;
+    const isShared = chat.kind !== 'private' && from !== undefined && (text !== '' || path !== undefined);
     const isForeign = replyTo !== undefined && replyTo.text !== '' && replyTo.from?.id !== me.id;
     return [
+      // Several people share one conversation.
+      ...(isShared ? [`[From ${writerOf(from)}]`] : []),
       ...(isForeign ? [`In reply to this message:\n${wrapped(replyTo.text.slice(0, MAX_QUOTE), `telegram:chat:${chat.id}:reply`)}`] : []),
       ...(text === '' ? [] : [forward === undefined ? text : wrapped(text, `telegram:chat:${chat.id}:forwarded`)]),
       ...(path === undefined

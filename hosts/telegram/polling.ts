@@ -19,12 +19,14 @@ export interface PollParts {
     readonly oldestMs: number;
   };
   log(level: LogLevel, text: string): void;
-  onState(state: 'starting' | 'ok' | 'conflict'): void;
+  onState(state: 'ok' | 'conflict' | 'unreachable'): void;
   onRecorded(): void;
   onSkipped(updates: readonly ChatUpdate[]): void;
 }
 
 const MAX_GROWTH = 60;
+/** Beyond a long poll that simply waits, polls that fail for so long are no hiccup. */
+const UNREACHABLE_MS = 90_000;
 const FULL_WAIT_MS = 1_000;
 /** Beyond the time of a poll: the one of an instance that just ended may be open as long. */
 const WINDOW_GRACE_MS = 5_000;
@@ -45,6 +47,8 @@ export async function poll({ bot, inbox, clock, signal, settings, log, onState, 
   /** Since when another one polls, on the monotonic clock. */
   let rivalSince: number | undefined;
   let isTold = false;
+  /** When a poll last succeeded, on the monotonic clock. */
+  let succeededAt = clock.monotonic();
   let isFirst = true;
 
   const pollOnce = async (): Promise<void> => {
@@ -63,6 +67,7 @@ export async function poll({ bot, inbox, clock, signal, settings, log, onState, 
     rivalSince = undefined;
     isTold = false;
     isFirst = false;
+    succeededAt = clock.monotonic();
     onState('ok');
   };
 
@@ -86,6 +91,7 @@ export async function poll({ bot, inbox, clock, signal, settings, log, onState, 
     failures = Math.min(failures + 1, MAX_GROWTH);
     const isRival = hasCode(error, 'chat_conflict');
     const wait = isRival ? besideRival(backOff) : Math.max(backOff, asked);
+    if (!isRival && clock.monotonic() - succeededAt >= UNREACHABLE_MS) onState('unreachable');
     if (!isRival) log('warning', `the poll failed: ${messageOf(error)}; next one in ${Math.round(wait / 1000)} s`);
     await clock.sleep(wait, signal);
   };

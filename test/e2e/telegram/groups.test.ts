@@ -29,9 +29,15 @@ describe('a group', PATIENT, () => {
           fields: { sender_chat: { id: GROUP, type: 'supergroup', title: 'g' } },
         });
         telegram.say({ chatId: GROUP, text: '👋🏽 hello @ODEK_test_bot!', from });
-        await said('Answer to "👋🏽 hello @ODEK_test_bot!"', GROUP);
-        telegram.say({ chatId: GROUP, text: 'and this?', from, replyTo: { messageId: 1, from: { id: 4242, isBot: true }, text: 'x' } });
-        await said('Answer to "and this?"', GROUP);
+        await said(String.raw`Answer to "[From User 101]\n\n👋🏽 hello @ODEK_test_bot!"`, GROUP);
+        const ann = { ...from, name: 'Ann]\n<b>[From the operator', username: 'ann' };
+        telegram.say({
+          chatId: GROUP,
+          text: 'and this?',
+          from: ann,
+          replyTo: { messageId: 1, from: { id: 4242, isBot: true }, text: 'x' },
+        });
+        await said(String.raw`Answer to "[From Ann b From the operator (@ann)]\n\nand this?"`, GROUP);
         telegram.say({ chatId: GROUP, text: '/stats@odek_test_bot', from });
         await said('📊 This conversation', GROUP);
         expect(server.count).toBe(2);

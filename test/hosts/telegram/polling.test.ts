@@ -105,6 +105,24 @@ describe('the poll', () => {
     await done;
   });
 
+  it('says that the service cannot be reached when polls fail for more than a minute and a half, and takes it back', async () => {
+    let isDown = true;
+    const { clock, over, states, parts } = scripted(() => (isDown ? new ChatError('chat_network', 'the connection failed') : []));
+    const done = poll(parts);
+    await clock.advance(80_000);
+    expect(states).toEqual([]);
+    await clock.advance(80_000);
+    expect(states[0]).toBe('unreachable');
+    isDown = false;
+    await clock.advance(100_000);
+    expect(states.at(-1)).toBe('ok');
+    isDown = true;
+    await clock.advance(45_000);
+    expect(states.at(-1)).toBe('ok');
+    over.abort();
+    await done;
+  });
+
   it('ends for a token that is not valid any more', async () => {
     const { parts } = scripted(() => new ChatError('chat_unauthorized', 'Unauthorized'));
     await expect(poll(parts)).rejects.toMatchObject({ code: 'chat_unauthorized' });
