@@ -146,13 +146,22 @@ export type ChatErrorCode =
 export class ChatError extends OdekError {
   /** Milliseconds that the service asks to wait; with `chat_rate_limited`. */
   readonly retryAfterMs: number | undefined;
+  /** The id that the chat has now; with `chat_bad_request`. */
+  readonly movedTo: number | undefined;
 
   constructor(
     code: ChatErrorCode,
     message: string,
-    details: { value?: unknown; limit?: unknown; cause?: unknown; retryAfterMs?: number | undefined } = {},
+    details: {
+      value?: unknown;
+      limit?: unknown;
+      cause?: unknown;
+      retryAfterMs?: number | undefined;
+      movedTo?: number | undefined;
+    } = {},
   ) {
     super(code, message, details);
     this.retryAfterMs = details.retryAfterMs;
+    this.movedTo = details.movedTo;
   }
 }

@@ -41,6 +41,7 @@ function refusal(method: string, error: GrammyError, mask: Mask): ChatError {
   const code = codeOf(error.error_code, description);
   return new ChatError(code, `the Bot API refused ${method}: ${description}`, {
     value: error.error_code,
+    ...(error.parameters.migrate_to_chat_id !== undefined && { movedTo: error.parameters.migrate_to_chat_id }),
     ...(code === 'chat_rate_limited' && { retryAfterMs: seconds * 1000 }),
   });
 }
@@ -65,6 +66,9 @@ export function faultOf(method: string, error: unknown, mask: Mask): ApiFault {
   const of = new ChatError('chat_network', `the Bot API could not be asked for ${method}: ${message}`, { value: code });
   return { error: of, retry, arrived: before ? 'no' : 'perhaps', network: true };
 }
+
+/** The new id of a group that became a supergroup. */
+export const movedTo = (error: unknown): number | undefined => (error instanceof ChatError ? error.movedTo : undefined);
 
 /** A topic that was deleted, closed or never was one. */
 export const isTopicGone = (error: unknown): boolean =>

@@ -2,7 +2,7 @@ import type { InlineKeyboardButton, MessageEntity } from 'grammy/types';
 import { CHAT_LIMITS, ChatError, type ChatMessages } from '../../ports/chat.ts';
 import type { ChatContent, ChatEntity, ChatPlace, ChatSent } from '../../ports/chat-message.ts';
 import type { Caller } from './call.ts';
-import { isTopicGone } from './errors.ts';
+import { isTopicGone, movedTo } from './errors.ts';
 
 /** Kinds that the service finds in a text by itself. */
 const FOUND: ReadonlySet<string> = new Set(['mention', 'text_mention', 'bot_command', 'url', 'other']);
@@ -47,7 +47,7 @@ function contentOf({ text, entities, keyboard }: ChatContent) {
   };
 }
 
-/** In the place, or in its chat when the topic is gone. `act` gets the place to send to. */
+/** In the place; in its chat when the topic is gone, and where a group went that became a supergroup. `act` gets the place to send to. */
 export async function inPlace<T extends { readonly message_id: number }>(
   place: ChatPlace,
   act: (place: ChatPlace) => Promise<{ readonly value: T; readonly repeat: boolean }>,
@@ -59,6 +59,8 @@ export async function inPlace<T extends { readonly message_id: number }>(
   try {
     return await sent(place);
   } catch (error) {
+    const moved = movedTo(error);
+    if (moved !== undefined) return sent({ chatId: moved });
     if (place.topicId === undefined || !isTopicGone(error)) throw error;
     return sent({ chatId: place.chatId });
   }

@@ -170,6 +170,16 @@ describe('a bot of Telegram', () => {
     expect(updates.map((each) => (each.kind === 'message' ? each.message.topicId : 'none'))).toEqual([undefined, undefined, 9]);
   });
 
+  it('follows a group that became a supergroup, with messages and with files', async () => {
+    const { bot, server } = await seat();
+    server.upgrade(-7, -1007);
+    const sent = await bot.messages.send({ chatId: -7, topicId: 3 }, { text: 'hello', entities: [] }, signal);
+    expect(sent).toMatchObject({ place: { chatId: -1007 }, maybeRepeat: false });
+    await bot.files.upload({ chatId: '-7' }, { kind: 'document', name: 'a.txt', bytes: Buffer.from('x') }, signal);
+    expect(server.messages(-1007).map(({ text, file }) => file?.name ?? text)).toEqual(['hello', 'a.txt']);
+    expect(server.callsOf('sendMessage')).toHaveLength(2);
+  });
+
   it('sends a name of a file that would break the request', async () => {
     const { bot, server } = await seat();
     const name = 'a"b;\r\nx: y/../ü report.md';

@@ -24,12 +24,12 @@ export const blocked: TelegramFault = { kind: 'error', code: 403, description: '
 /** A refusal, in the service's form. */
 export class Refusal extends Error {
   readonly code: number;
-  readonly retryAfter: number | undefined;
+  readonly parameters: { readonly retry_after?: number; readonly migrate_to_chat_id?: number };
 
-  constructor(code: number, description: string, retryAfter?: number) {
+  constructor(code: number, description: string, parameters: Refusal['parameters'] = {}) {
     super(description);
     this.code = code;
-    this.retryAfter = retryAfter;
+    this.parameters = parameters;
   }
 }
 
@@ -40,8 +40,7 @@ export function sendResult(outgoing: ServerResponse, result: unknown): void {
   outgoing.end(JSON.stringify({ ok: true, result }));
 }
 
-export function sendRefusal(outgoing: ServerResponse, { code, message, retryAfter }: Refusal): void {
+export function sendRefusal(outgoing: ServerResponse, { code, message, parameters }: Refusal): void {
   outgoing.writeHead(code, { 'content-type': 'application/json' });
-  const parameters = retryAfter === undefined ? {} : { parameters: { retry_after: retryAfter } };
-  outgoing.end(JSON.stringify({ ok: false, error_code: code, description: message, ...parameters }));
+  outgoing.end(JSON.stringify({ ok: false, error_code: code, description: message, parameters }));
 }

@@ -52,6 +52,8 @@ export interface TelegramServer {
   /** The token is not valid any more, or again. */
   setRevoked(revoked: boolean): void;
   closeTopic(chatId: number, topicId: number): void;
+  /** A group becomes a supergroup, which has another id. */
+  upgrade(chatId: number, newId: number): void;
   /** Makes a chat unknown: it was deleted, or the bot was removed. */
   forget(chatId: number): void;
   /** Returns the `file_id`. `hideSize`: getFile does not tell the size. */
@@ -82,6 +84,7 @@ export async function startTelegramServer(options: { readonly token?: string; re
   const files = new Map<string, { bytes: Buffer; hideSize: boolean }>();
   const closedTopics = new Set<string>();
   const forgotten = new Set<number>();
+  const moved = new Map<number, number>();
   const watchers = new Set<() => void>();
   const queries = new Set<string>();
   let poll: Poll | undefined;
@@ -111,6 +114,10 @@ export async function startTelegramServer(options: { readonly token?: string; re
 
   const store = (params: Params, content: Pick<StoredMessage, 'text' | 'entities'> & Pick<Partial<StoredMessage>, 'file'>): object => {
     const chatId = typeof params.chat_id === 'number' ? params.chat_id : Number.NaN;
+    const newId = moved.get(chatId);
+    if (newId !== undefined) {
+      throw new Refusal(400, 'Bad Request: group chat was upgraded to a supergroup chat', { migrate_to_chat_id: newId });
+    }
     if (!Number.isSafeInteger(chatId) || forgotten.has(chatId)) throw badRequest('chat not found');
     const topic: unknown = params.message_thread_id;
     if (topic !== undefined && (topic === 1 || closedTopics.has(`${chatId}/${topic}`))) throw badRequest('message thread not found');
@@ -225,7 +232,9 @@ export async function startTelegramServer(options: { readonly token?: string; re
     const { params, files: uploads } = await readRequest(incoming);
     calls.push({ method: rest, params, files: uploads, at: performance.now() });
     const fault = takeFault(rest);
-    if (fault?.kind === 'error') throw new Refusal(fault.code, fault.description, fault.retryAfter);
+    if (fault?.kind === 'error') {
+      throw new Refusal(fault.code, fault.description, fault.retryAfter === undefined ? {} : { retry_after: fault.retryAfter });
+    }
     if (fault?.kind === 'drop' && fault.done !== true) return void outgoing.destroy();
     if (fault?.kind === 'garbage')
       return void outgoing.writeHead(fault.status ?? 502, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>');
@@ -286,6 +295,7 @@ export async function startTelegramServer(options: { readonly token?: string; re
       if (value) poll?.end(new Refusal(401, 'Unauthorized'));
     },
     closeTopic: (chatId, topicId) => void closedTopics.add(`${chatId}/${topicId}`),
+    upgrade: (chatId, newId) => void moved.set(chatId, newId),
     forget: (chatId) => void forgotten.add(chatId),
     addFile(bytes, { hideSize = false } = {}) {
       const id = `file${files.size + 1}`;
