@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { WireBody } from '../../ports/event.ts';
 import type { Hash } from '../../ports/hash.ts';
 import type { Ids } from '../../ports/ids.ts';
-import { type JobControl, JobError, type JobRequest, type JobRunner } from '../../ports/job.ts';
+import { type JobControl, JobError, type JobRequest, type JobRunner, type JobView } from '../../ports/job.ts';
 import type { Redactor } from '../redact/redactor.ts';
 import { createJob, type FinishedJob, type Job } from './job.ts';
 
@@ -33,6 +33,8 @@ export interface JobDesk extends JobControl {
   close(run: string): void;
   /** Jobs of `session` that ended since the last time and were not seen to have ended by a call. Oldest first. */
   takeFinished(session: string): readonly FinishedJob[];
+  /** The jobs of `session` for a person who looks: nothing counts as seen by the model. Oldest first. */
+  look(session: string): readonly JobView[];
   /** Ends the jobs of a session that is over, and forgets them. */
   endSession(session: string): Promise<void>;
   /** Ends all jobs, for good. */
@@ -123,6 +125,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
       const jobs = options.notify ? [...(sessions.get(name)?.jobs.values() ?? [])] : [];
       return jobs.flatMap((job) => job.takeEnd(TAIL_BYTES));
     },
+    look: (name) => [...(sessions.get(name)?.jobs.values() ?? [])].map((job) => job.view()),
     async endSession(name) {
       const session = sessions.get(name);
       if (session === undefined) return;

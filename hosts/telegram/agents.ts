@@ -3,6 +3,7 @@ import { type SendMessage, sendMessagePlugin } from '../../plugins/send-message/
 import type { Approver } from '../../ports/approval.ts';
 import type { Clarifier } from '../../ports/clarifier.ts';
 import type { RunEvent } from '../../ports/event.ts';
+import type { JobView } from '../../ports/job.ts';
 import { type Composed, closeInOrder, compose } from '../compose.ts';
 import { selectProvider } from '../config/select.ts';
 import type { ResolvedConfig } from '../config/types.ts';
@@ -33,6 +34,8 @@ export interface Agents {
   open(place: Place, edges: RoomEdges): Promise<RoomAgent>;
   /** The place is not at work any more, for now. */
   rest(place: Place): void;
+  /** Background jobs of the place's conversation, oldest first; none where its agent is not there. */
+  jobsOf(place: Place): Promise<readonly JobView[]>;
   /** Gives an agent back, and with it trust and what was read. */
   close(place: Place): Promise<void>;
   closeAll(): Promise<void>;
@@ -127,6 +130,11 @@ export function createAgents(base: Base): Agents {
       found.busy = false;
       found.usedAt = clock.now();
       tidy();
+    },
+    async jobsOf(place) {
+      const key = sessionIdOf(place);
+      const agent = await kept.get(key)?.agent.catch(() => undefined);
+      return agent?.composed.root.jobs?.look(key) ?? [];
     },
     close: (place) => give(sessionIdOf(place)),
     closeAll: () =>

@@ -1,6 +1,7 @@
 import { createCronCalendar } from '../../../adapters/cron/croner.ts';
 import { hasCode } from '../../../ports/errors.ts';
 import type { Fire, ScheduledJob } from '../../../ports/schedule.ts';
+import { formatDuration } from '../../cli/render/figures.ts';
 import { deliveryText } from '../../schedule/job.ts';
 import { zonedText } from '../../schedule/zone.ts';
 import { chatOf } from '../delivery.ts';
@@ -13,8 +14,12 @@ const NAME_CHARS = 40;
 const LOOKED_AT = 20;
 
 export function nameOf({ job }: ScheduledJob): string {
-  const points = [...job.name.replaceAll(/\s+/g, ' ')];
-  return points.length <= NAME_CHARS ? job.name : `${points.slice(0, NAME_CHARS - 1).join('')}…`;
+  return cutName(job.name);
+}
+
+function cutName(name: string): string {
+  const points = [...name.replaceAll(/\s+/g, ' ')];
+  return points.length <= NAME_CHARS ? points.join('') : `${points.slice(0, NAME_CHARS - 1).join('')}…`;
 }
 
 /** The next due time of a job, in its zone; undefined where there is none. */
@@ -49,8 +54,19 @@ export async function listSchedules({ bot, reply }: CommandCall): Promise<void> 
   await reply(['🗓 Scheduled jobs', ...lines, ...more].join('\n'));
 }
 
-/** `/jobs`: what runs now, what ran last, and what comes. */
-export async function showJobs({ bot, reply }: CommandCall): Promise<void> {
+/** Background jobs of this conversation, the newest of them; empty where there are none. */
+async function backgroundLines({ bot, place }: CommandCall): Promise<readonly string[]> {
+  const found = (await bot.agents.jobsOf(place)).slice(-MAX_LISTED);
+  const lines = found.map(({ id, command, status, runtimeMs, exitCode }) => {
+    const end = exitCode === undefined ? status : `${status} ${exitCode}`;
+    return `${status === 'running' ? '▶️ ' : ''}${id}: ${end}, ${formatDuration(runtimeMs)}\n   ${cutName(bot.base.mask(command))}`;
+  });
+  return lines.length === 0 ? [] : ['', '🐚 Commands in the background of this conversation', ...lines];
+}
+
+/** `/jobs`: what runs now, what ran last, and what comes; and what this conversation runs in the background. */
+export async function showJobs(call: CommandCall): Promise<void> {
+  const { bot, reply } = call;
   const { store, clock } = bot.base;
   const { jobs, fires, leases } = store.schedules;
   const [all, open, holder] = await Promise.all([jobs.list(), fires.find({ unfinished: true, limit: 100 }), leases.holder()]);
@@ -62,7 +78,7 @@ export async function showJobs({ bot, reply }: CommandCall): Promise<void> {
     return `${nameOf(each)}: ${state}${next === undefined ? '' : `\n   next ${next}`}`;
   });
   const who = holder === undefined ? 'No scheduler is running.' : `The scheduler is odek ${holder.surface} (process ${holder.pid}).`;
-  await reply([`⚙️ Jobs`, ...(lines.length === 0 ? ['There are none.'] : lines), who].join('\n'));
+  await reply([`⚙️ Jobs`, ...(lines.length === 0 ? ['There are none.'] : lines), who, ...(await backgroundLines(call))].join('\n'));
 }
 
 /** `/plan_status <job>`: the plan of a job's running, else its newest session; for admins and the job's own chat. */

@@ -89,6 +89,15 @@ describe('the job desk', () => {
     expect(jobs.takeFinished('other')).toEqual([]);
   });
 
+  it('shows a person the jobs of a session without counting them as seen', async () => {
+    const { jobs, start } = desk();
+    const { id } = await start('quick');
+    await sleep(20);
+    expect(jobs.look('s1')).toMatchObject([{ id, status: 'exited', exitCode: 0 }]);
+    expect(jobs.look('other')).toEqual([]);
+    expect(jobs.takeFinished('s1').map(({ view }) => view.id)).toEqual([id]);
+  });
+
   it('tells no end where that is turned off', async () => {
     const { jobs, start } = desk({ notify: false });
     await start('quick');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/mcp.ts';
 import { PATIENT } from '../support/stage.ts';
-import { ANN, onChatStage } from './stage.ts';
+import { ANN, countOf, onChatStage } from './stage.ts';
 
 const GUEST = 102;
 
@@ -136,6 +136,28 @@ describe('the commands of a chat', PATIENT, () => {
         telegram.say({ chatId: ANN, text: 'look' });
         await said('Two.');
         expect((await said('📎 file_info: "a.txt"')).text).toBe('📎 file_info: "a.txt"');
+      },
+    ));
+
+  it('show what the conversation runs in the background, to that chat alone', () =>
+    onChatStage(
+      [call('bg_start', { command: 'sleep 60 # the long one' }), { text: 'Started.' }],
+      async ({ telegram, bot, said }) => {
+        await bot();
+        telegram.say({ chatId: GUEST, text: '/jobs' });
+        expect((await said('⚙️ Jobs', GUEST)).text).not.toContain('background');
+        telegram.say({ chatId: ANN, text: 'go' });
+        await said('Started.');
+        telegram.say({ chatId: ANN, text: '/jobs' });
+        const shown = await said('🐚 Commands in the background of this conversation');
+        expect(shown.text).toMatch(/▶️ bg_[0-9a-f]{8}: running, .*\n {3}sleep 60 # the long one$/);
+        telegram.say({ chatId: GUEST, text: '/jobs' });
+        await telegram.until(() => countOf(telegram, '⚙️ Jobs', GUEST) === 2);
+        expect(countOf(telegram, 'bg_', GUEST)).toBe(0);
+      },
+      {
+        telegram: { allowed_users: [ANN, GUEST] },
+        config: { dangerous: { classes: { code_execution: 'allow', unread_exec: 'allow' } } },
       },
     ));
 
