@@ -43,18 +43,22 @@ function parseDockerfile(text: string): { readonly name: string; readonly rest: 
 function expectCommand([program, command, action]: readonly string[]): void {
   expect(program).toMatch(/(^|\/)odek$/);
   expect(Object.keys(COMMANDS)).toContain(command);
-  expect(Object.keys(SCHEDULE_ACTIONS)).toContain(action);
+  expect([...Object.keys(SCHEDULE_ACTIONS), undefined]).toContain(action);
 }
 
-describe('the systemd unit', () => {
-  const unit = parseUnit(read('odek-schedule.service'));
+describe.each([
+  ['odek-schedule.service', ['schedule', 'daemon']],
+  ['odek-telegram.service', ['telegram']],
+])('the systemd unit %s', (name, command) => {
+  const unit = parseUnit(read(name));
   const one = (key: string): string => {
     expect(unit.get(key), key).toHaveLength(1);
     return unit.get(key)?.[0] ?? '';
   };
 
-  it('starts the daemon, and not again after an error that stays', () => {
+  it('starts what it is for, and not again after an error that stays', () => {
     expectCommand(one('Service.ExecStart').split(' '));
+    expect(one('Service.ExecStart').split(' ').slice(1)).toEqual(command);
     expect(one('Service.Restart')).toBe('on-failure');
     expect(one('Service.RestartPreventExitStatus')).toBe(String(EXIT.setup));
     expect(one('Install.WantedBy')).toBe('multi-user.target');
