@@ -7,8 +7,10 @@ import type { HttpClient } from './http.ts';
 import type { JobControl } from './job.ts';
 import type { JsonSchema } from './message.ts';
 import type { PlanControl } from './plan.ts';
+import type { PluginCore } from './plugin-context.ts';
 import type { ProcessRunner } from './process.ts';
 import type { SessionSearch } from './session-search.ts';
+import type { SkillCatalogue } from './skill.ts';
 import type { ToolCatalogue } from './tool-catalogue.ts';
 
 /** What a call would touch. Core classifies and approves from this; a tool never decides for itself. */
@@ -48,8 +50,8 @@ export interface ToolExecution {
   readonly workspace: string;
   /** Absolute path of the plugin's own folder; may not exist yet. */
   readonly dataDir: string;
-  /** Runs another tool through core; granted by review only. */
-  readonly core?: { call(tool: string, input: unknown): Promise<string> };
+  /** Runs another tool through core. In the process of plugins only, while the call runs under the gate of a turn. */
+  readonly core?: PluginCore;
 }
 
 /** What a tool gives back. `failed` makes the outcome `failed` while the content still reaches the model. */
@@ -141,6 +143,8 @@ export interface Services {
   readonly clarifier: Clarifier;
   /** First party only. Absent where no search engine is configured. */
   readonly searchEngine: SearchEngine;
+  /** First party only. Absent where there is no folder of skills. */
+  readonly skillCatalogue: SkillCatalogue;
 }
 
 export type ServiceName = keyof Services;
