@@ -7,6 +7,7 @@ const MADE_FOR = {
   'plan-tool': 'plan',
   background: 'jobs',
   clarify: 'clarifier',
+  skills: 'skillCatalogue',
   'web-search': 'searchEngine',
 } as const satisfies Readonly<Partial<Record<PluginName, keyof Services>>>;
 

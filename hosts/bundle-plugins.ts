@@ -131,7 +131,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hosts/mcp-client/open.ts',
   ],
   'mcp-protocol': ['adapters/mcp/oauth/login.ts', 'adapters/mcp/oauth/renewal.ts', 'adapters/mcp/open.ts'],
-  'plugin-host': ['hosts/plugin-host/doctor.ts', 'hosts/plugin-host/open.ts'],
+  'plugin-host': ['hosts/bundles/active.ts', 'hosts/bundles/shelf.ts', 'hosts/plugin-host/doctor.ts', 'hosts/plugin-host/open.ts'],
   server: ['hosts/cli/mcp.ts', 'hosts/mcp/main.ts'],
   'server-transports': ['hosts/mcp/http.ts', 'hosts/mcp/stdio.ts'],
   schedule: ['hosts/cli/schedule.ts'],
@@ -148,6 +148,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'plugin-test': ['hosts/bundles/test-run.ts'],
   extension: ['hosts/cli/extension.ts', 'hosts/mcp/check/contract.ts'],
   artifacts: ['adapters/artifacts/disk.ts', 'core/artifacts/desk.ts', 'plugins/artifact/index.ts'],
+  skills: ['hosts/skills/open.ts', 'plugins/skills/index.ts'],
   formats: ['adapters/llm/anthropic.ts', 'adapters/llm/gemini.ts', 'adapters/llm/local.ts', 'adapters/llm/openai-responses.ts'],
   telegram: ['adapters/telegram/index.ts', 'hosts/cli/telegram.ts', 'hosts/telegram/deliver-run.ts', 'hosts/telegram/main.ts'],
   seldom: [

@@ -21,6 +21,7 @@ import { openSandbox } from './sandbox.ts';
 import { openSearchEngine } from './search-engine.ts';
 import { agentSettings } from './settings.ts';
 import { openSinks, reportEvent } from './sinks.ts';
+import { openSkillDesk } from './skills/desk.ts';
 import { TOKENS, type Token } from './tokens.ts';
 import { filterTools } from './tool-filter.ts';
 
@@ -118,9 +119,10 @@ export const agentModule = new ContainerModule((options) => {
     TOKENS.policy,
     TOKENS.store,
   ]);
+  single(TOKENS.skills, openSkillDesk, [TOKENS.environment, TOKENS.edges, TOKENS.hash]);
   single(
     TOKENS.services,
-    async (policy, { config }, plan, jobs, artifacts, registry, board, fs, process, http, store, clock, ids, edges, redactor) => {
+    async (policy, { config }, plan, jobs, artifacts, skills, registry, board, fs, process, http, store, clock, ids, edges, redactor) => {
       const { createSessionSearch } = await import('../adapters/session-search/store.ts');
       const searchEngine = await openSearchEngine(config);
       const person = policy.tools.includes('clarify') ? edges.clarifier : undefined;
@@ -136,6 +138,7 @@ export const agentModule = new ContainerModule((options) => {
         ...(jobs && { jobs }),
         ...(artifacts && { artifacts }),
         ...(searchEngine && { searchEngine }),
+        ...(skills && { skillCatalogue: skills.catalogue }),
         ...(person && { clarifier: announced(person, edges, clock, ids, redactor.text) }),
       };
     },
@@ -145,6 +148,7 @@ export const agentModule = new ContainerModule((options) => {
       TOKENS.plans,
       TOKENS.jobs,
       TOKENS.artifacts,
+      TOKENS.skills,
       TOKENS.tools,
       TOKENS.mcpBoard,
       TOKENS.fileSystem,
@@ -187,6 +191,7 @@ export const agentModule = new ContainerModule((options) => {
     TOKENS.plugins,
     TOKENS.mcp,
     TOKENS.artifacts,
+    TOKENS.skills,
     TOKENS.fileSystem,
     TOKENS.guardedHttp,
     TOKENS.hash,

@@ -22,6 +22,7 @@ import type { Edges, HostEnvironment, HostSandbox, Root } from './environment.ts
 import type { McpBoard } from './mcp-client/board.ts';
 import type { PluginBoard } from './plugin-host/board.ts';
 import type { HostPolicy } from './policy.ts';
+import type { SkillDesk } from './skills/desk.ts';
 
 /** An identifier that remembers the type bound to it. */
 export type Token<Bound> = symbol & { readonly bound?: Bound };
@@ -53,6 +54,8 @@ export const TOKENS = {
   plans: token<PlanDesk | undefined>('plans'),
   /** Undefined where no tool can hand over artifacts. */
   artifacts: token<ArtifactDesk | undefined>('artifact desk'),
+  /** Undefined where there is no folder of skills. */
+  skills: token<SkillDesk | undefined>('skill desk'),
   plugins: token<AppliedPlugins>('plugins'),
   /** There always, and empty until `mcp` is asked for. */
   mcpBoard: token<McpBoard>('MCP board'),

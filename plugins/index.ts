@@ -12,6 +12,7 @@ export const PLUGINS = {
   'plan-tool': async () => (await import('./plan-tool/index.ts')).default,
   'session-search': async () => (await import('./session-search/index.ts')).default,
   shell: async () => (await import('./shell/index.ts')).default,
+  skills: async () => (await import('./skills/index.ts')).default,
   web: async () => (await import('./web/index.ts')).default,
   'web-search': async () => (await import('./web/search.ts')).default,
 } as const satisfies Record<string, () => Promise<Plugin>>;

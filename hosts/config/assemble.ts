@@ -101,6 +101,7 @@ export function assemble({ values, state, secrets, warnings, asked = {} }: Assem
       max_results: must('web_search.max_results'),
       timeout_seconds: must('web_search.timeout_seconds'),
     },
+    skills: { dirs: list('skills.dirs') },
     schedules: schedulesOf(values),
     telegram: telegramOf(values),
     ...pluginsOf(values),

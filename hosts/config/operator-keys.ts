@@ -6,6 +6,7 @@ const HOST_PORT = {
   says: 'host:port with a port from 1 to 65535',
 } as const;
 const PROXY = { test: /^(?:none|http:\/\/[^\s/?#]+\/?)$/, says: 'http://host:port, or none' } as const;
+const FOLDER = { test: /^(?:\/|~\/)./, says: 'the absolute path of a folder, or one that begins with ~/' } as const;
 const TOOL_NAME = { test: /^[A-Za-z0-9_.:*-]{1,128}$/, says: 'a tool name' } as const;
 
 /** Keys about trust, limits and parts from outside; most are the operator's alone. */
@@ -280,5 +281,12 @@ export const OPERATOR_KEYS: readonly KeySpec[] = [
     unit: 'seconds',
     project: 'ignored',
     summary: 'Longest search.',
+  },
+  {
+    key: 'skills.dirs',
+    type: 'list',
+    pattern: FOLDER,
+    project: 'ignored',
+    summary: 'Folders with skills at `<skill>/SKILL.md`, beside `~/.odek/skills`. Whoever can write to one tells the model what to do.',
   },
 ];

@@ -289,6 +289,10 @@ export interface ResolvedConfig {
   };
   readonly schedules: SchedulesConfig;
   readonly telegram: TelegramConfig;
+  readonly skills: {
+    /** Absolute, or below the home folder with `~/`. */
+    readonly dirs: readonly string[];
+  };
   readonly extension_host: {
     readonly enabled: boolean;
     /** Absent: the Node that runs odek. */

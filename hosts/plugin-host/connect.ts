@@ -12,6 +12,7 @@ import { bundlePlaces, mayHaveBundles } from '../bundles/places.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
 import type { McpBoard } from '../mcp-client/board.ts';
 import type { HostPolicy } from '../policy.ts';
+import type { SkillDesk } from '../skills/desk.ts';
 import { createPluginBoard, type PluginBoard } from './board.ts';
 
 /** The board of a host's third-party plugins. What is switched on begins to be started; without any, nothing of it is loaded. */
@@ -24,6 +25,7 @@ export async function connectPlugins(
   _plugins: AppliedPlugins,
   mcp: McpBoard,
   artifacts: ArtifactDesk | undefined,
+  skills: SkillDesk | undefined,
   fs: FileSystem,
   http: HttpClient,
   hash: Hash,
@@ -40,6 +42,7 @@ export async function connectPlugins(
       return openPlugins({ policy, environment, edges, registry, mcp, artifacts, fs, http, hash, validator, redactor, clock, ids });
     },
   });
+  skills?.follow(board);
   // Whatever is wrong with plugins is told, and odek starts.
   await board
     .begin()

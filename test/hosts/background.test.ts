@@ -30,9 +30,10 @@ describe('the plugins that odek brings', () => {
       'background',
       'clarify',
       'plan-tool',
+      'skills',
       'web-search',
     ]);
-    const all = { plan: {}, jobs: {}, clarifier: {}, artifacts: {}, searchEngine: {} } as unknown as Partial<Services>;
+    const all = { plan: {}, jobs: {}, clarifier: {}, artifacts: {}, searchEngine: {}, skillCatalogue: {} } as unknown as Partial<Services>;
     expect(offeredPlugins(all)).toEqual(PLUGIN_NAMES);
     expect(offeredPlugins(all, ['shell', 'clarify'])).toEqual(['shell', 'clarify']);
   });

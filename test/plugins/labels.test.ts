@@ -65,6 +65,8 @@ const LABELS: Readonly<Record<string, readonly (readonly [input: object, label: 
   ],
   session_search: [[{ action: 'list' }, 'session_search']],
   shell: [[{ command: 'echo hi' }, '$ echo hi']],
+  skill_list: [[{}, 'skill']],
+  skill_load: [[{ name: 's' }, 'skill']],
   tree: [[{ path: 'sub' }, 'tree:sub']],
   web_search: [[{ query: 'two words' }, 'web_search:two words']],
   write_file: [[{ path: 'new.txt', content: 'x' }, 'write_file']],
@@ -96,6 +98,10 @@ function servicesWith(http: HttpClient): Omit<Services, 'tools'> {
       read: async () => ({ mediaType: 'text/plain', sizeBytes: 1, offset: 0, text: 'x' }),
     } as unknown as Services['artifacts'],
     clarifier: { ask: async () => ({ kind: 'answered', text: 'this' }) },
+    skillCatalogue: {
+      list: async () => ({ skills: [], omitted: 0 }),
+      load: async (name) => ({ name, body: 'text' }),
+    },
     searchEngine: { baseUrl: page, categories: '', language: '', maxResults: 5, timeoutMs: 5000, http },
   };
 }

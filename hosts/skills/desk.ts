@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Hash } from '../../ports/hash.ts';
+import type { SkillCatalogue } from '../../ports/skill.ts';
+import { bundlePlaces, mayHaveBundles } from '../bundles/places.ts';
+import type { Edges, HostEnvironment } from '../environment.ts';
+import type { PluginBoard } from '../plugin-host/board.ts';
+
+/** The skills of a host. */
+export interface SkillDesk {
+  readonly catalogue: SkillCatalogue;
+  /** From now on the folders that the code of plugins registered count too. */
+  follow(board: Pick<PluginBoard, 'skillRoots'>): void;
+}
+
+/** Folders of skills that need no look into any plugin. */
+export interface SkillFolders {
+  readonly user: string;
+  readonly configured: readonly string[];
+  readonly project: string;
+}
+
+export function skillFolders({ config, env, workspace }: Pick<HostEnvironment, 'config' | 'env' | 'workspace'>): SkillFolders {
+  const home = env.HOME ?? homedir();
+  return {
+    user: join(config.state.home, 'skills'),
+    configured: config.skills.dirs.map((folder) => resolve(folder.replace(/^~(?=\/|$)/, home))),
+    project: join(workspace, '.odek', 'skills'),
+  };
+}
+
+/**
+ * Undefined where there is nothing to look into: no folder of skills, and no plugin that is on and has, or with its code may
+ * register, any. Whoever has none pays a few looks at the disk.
+ */
+export async function openSkillDesk(environment: HostEnvironment, edges: Edges, hash: Hash): Promise<SkillDesk | undefined> {
+  const { config, workspace } = environment;
+  const folders = skillFolders(environment);
+  const hasFolder = [folders.user, ...folders.configured, folders.project].some((folder) => existsSync(folder));
+  const hasBundles = mayHaveBundles(bundlePlaces(config.state, workspace));
+  if (!hasFolder && !hasBundles) return undefined;
+  const { createSkillDesk } = await import('./open.ts');
+  const desk = await createSkillDesk({ environment, edges, hash, folders });
+  return hasFolder || (await desk.hasPluginRoots()) ? desk : undefined;
+}
