@@ -27,7 +27,17 @@ export interface CommandOutcome {
   readonly turn?: string;
 }
 
-/** What is known of the commands of clients, over restarts. */
+/**
+ * What is known of the commands of clients, over restarts.
+ *
+ * Contract (the `command-receipts` suite):
+ * - One `begin` of a key is `claimed`, whoever asks and at the same time; every other one gets what is there.
+ * - What was recorded is found again, also by another process later; what was not is undefined.
+ * - Only a command that runs is settled; one that has ended stays as it was.
+ * - A key of one thread is unknown in another.
+ * - A command whose process is gone is `lost` while it runs, and one of a live process is not.
+ * - `recent` gives what ended without a turn, the newest first, at most 100.
+ */
 export interface CommandReceipts {
   /** Claims the key for this process, or gives what is there under it already. Only who claimed it may run the command. */
   begin(command: Pick<CommandReceipt, 'thread' | 'operationKey' | 'requestHash' | 'name' | 'origin'>): Promise<CommandReceipt | 'claimed'>;

@@ -21,6 +21,8 @@ export type { ClarifierHarness, ClarifierSeat } from './clarifier.suite.ts';
 export { clarifierSuite } from './clarifier.suite.ts';
 export type { ClockHarness } from './clock.suite.ts';
 export { clockSuite } from './clock.suite.ts';
+export type { CommandReceiptsHarness, CommandReceiptsPlace } from './command-receipts.suite.ts';
+export { commandReceiptsSuite } from './command-receipts.suite.ts';
 export type { ConfigViewHarness } from './config-view.suite.ts';
 export { configViewSuite } from './config-view.suite.ts';
 export type { CronCalendarHarness } from './cron-calendar.suite.ts';
