@@ -49,6 +49,8 @@ interface Kept {
 
 /** Agents of quiet places beyond this are given back early. */
 const MAX_QUIET = 16;
+/** And beyond this, also where commands run in the background. */
+const MAX_WORKING = 64;
 const HOUR_MS = 3_600_000;
 const APPROVAL_SECONDS = 120;
 /** What the model is told of where it is. */
@@ -104,10 +106,21 @@ export function createAgents(base: Base): Agents {
     await agent?.composed.close();
   };
 
+  /** Not where something runs in the background: that would end with it. */
+  const giveIdle = async (key: string): Promise<void> => {
+    const found = kept.get(key);
+    const agent = await found?.agent.catch(() => undefined);
+    const isWorking = agent?.composed.root.jobs?.look(key).some(({ status }) => status === 'running');
+    if (kept.get(key) === found && found?.busy === false && isWorking !== true) await give(key);
+  };
+
   const tidy = (): void => {
     const quiet = [...kept].filter(([, { busy }]) => !busy).sort(([, one], [, other]) => other.usedAt - one.usedAt);
     const oldest = clock.now() - config.telegram.session_ttl_hours * HOUR_MS;
-    for (const [index, [key, { usedAt }]] of quiet.entries()) if (index >= MAX_QUIET || usedAt < oldest) void give(key);
+    for (const [index, [key, { usedAt }]] of quiet.entries()) {
+      if (index >= MAX_WORKING || usedAt < oldest) void give(key);
+      else if (index >= MAX_QUIET) void giveIdle(key);
+    }
   };
 
   return {

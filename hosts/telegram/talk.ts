@@ -37,6 +37,8 @@ export interface TalkParts {
 const MAX_MESSAGES = 6;
 /** The longest hold that is waited out; the longest seen was under four hours. */
 const MAX_HOLD_MS = 6 * 3_600_000;
+/** Longer ones are left to whoever delivers: others wait behind it. */
+const MAX_DELIVERY_HOLD_MS = 60_000;
 const MAX_HOLDS = 3;
 const LOST = '⚠️ [part of response lost — Telegram API error]';
 const FILE_CAPTION = 'The whole answer is in this file.';
@@ -62,51 +64,47 @@ export function createTalk({ bot, format, clock, signal, log }: TalkParts): Talk
   };
 
   /** Waits out what the service asks for, so that nothing that matters is lost to a hold. */
-  const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
+  const patiently = async <T>(work: () => Promise<T>, longest = MAX_HOLD_MS): Promise<T> => {
     for (let held = 0; ; held += 1) {
       try {
         return await work();
       } catch (error) {
         const wait = error instanceof ChatError ? error.retryAfterMs : undefined;
-        if (wait === undefined || wait > MAX_HOLD_MS || held === MAX_HOLDS) throw error;
+        if (wait === undefined || wait > longest || held === MAX_HOLDS) throw error;
         log('warning', `Telegram asks to wait ${Math.round(wait / 1000)} s before the next message`);
         await clock.sleep(wait, signal);
       }
     }
   };
 
-  const sendOnce = (place: Place, content: ChatText, options: SayOptions): Promise<ChatSent> =>
-    patiently(() => bot.messages.send(place, { ...content, ...options }, signal));
+  const sendOnce = (place: Place, content: ChatText, options: SayOptions, longest?: number): Promise<ChatSent> =>
+    patiently(() => bot.messages.send(place, { ...content, ...options }, signal), longest);
 
   /** As formatted, and where the service does not take that, as plain text. */
-  const send = async (place: Place, content: ChatText, options: SayOptions = {}): Promise<ChatSent> => {
+  const send = async (place: Place, content: ChatText, options: SayOptions = {}, longest?: number): Promise<ChatSent> => {
     try {
-      return await sendOnce(place, content, options);
+      return await sendOnce(place, content, options, longest);
     } catch (error) {
       if (!(error instanceof ChatError) || error.code !== 'chat_bad_request' || content.entities.length === 0) throw error;
-      return await sendOnce(place, plain(content.text), options);
+      return await sendOnce(place, plain(content.text), options, longest);
     }
   };
 
-  const asFile = (place: Place, markdown: string): Promise<ChatSent> =>
-    patiently(() =>
-      bot.files.upload(
-        place,
-        { kind: 'document', name: 'answer.md', bytes: new TextEncoder().encode(markdown), caption: FILE_CAPTION },
-        signal,
-      ),
-    );
+  const asFile = (place: Place, markdown: string, longest?: number): Promise<ChatSent> => {
+    const file = { kind: 'document', name: 'answer.md', bytes: new TextEncoder().encode(markdown), caption: FILE_CAPTION } as const;
+    return patiently(() => bot.files.upload(place, file, signal), longest);
+  };
 
   /** The parts of a text, each as what sends it. */
-  const partsOf = (place: Place, markdown: string, options: SayOptions): (() => Promise<ChatSent>)[] => {
+  const partsOf = (place: Place, markdown: string, options: SayOptions, longest?: number): (() => Promise<ChatSent>)[] => {
     const parts = format(markdown).filter(({ text }) => text.trim() !== '');
     const shown = parts.length > MAX_MESSAGES ? parts.slice(0, 1) : parts;
     const sends = shown.map((part, index) => {
       const isLast = index === shown.length - 1;
       const { keyboard, ...rest } = options;
-      return () => send(place, part, { ...(index === 0 && rest), ...(isLast && keyboard && { keyboard }) });
+      return () => send(place, part, { ...(index === 0 && rest), ...(isLast && keyboard && { keyboard }) }, longest);
     });
-    return parts.length > MAX_MESSAGES ? [...sends, () => asFile(place, markdown)] : sends;
+    return parts.length > MAX_MESSAGES ? [...sends, () => asFile(place, markdown, longest)] : sends;
   };
 
   return {
@@ -134,7 +132,7 @@ export function createTalk({ bot, format, clock, signal, log }: TalkParts): Talk
       }),
     deliver: (place, markdown, { done, onSent }) =>
       inOrder(place, async () => {
-        const parts = partsOf(place, markdown, {});
+        const parts = partsOf(place, markdown, {}, MAX_DELIVERY_HOLD_MS);
         for (const [index, part] of parts.entries()) {
           if (index < done) continue;
           await part();

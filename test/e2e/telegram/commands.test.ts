@@ -6,6 +6,8 @@ import { PATIENT } from '../support/stage.ts';
 import { ANN, countOf, onChatStage } from './stage.ts';
 
 const GUEST = 102;
+/** More than agents are kept of quiet chats. */
+const OTHERS = Array.from({ length: 18 }, (_, index) => 200 + index);
 
 describe('the commands of a chat', PATIENT, () => {
   it('are told to the app, and an unknown one is named', () =>
@@ -157,6 +159,30 @@ describe('the commands of a chat', PATIENT, () => {
       },
       {
         telegram: { allowed_users: [ANN, GUEST] },
+        config: { dangerous: { classes: { code_execution: 'allow', unread_exec: 'allow' } } },
+      },
+    ));
+
+  it('leave alone what a conversation runs in the background, however many others there are', () =>
+    onChatStage(
+      ({ body }) => {
+        const messages: { role: string; content: string }[] = body.messages;
+        const isFirst = messages.at(-1)?.role === 'user' && messages.at(-1)?.content === 'go';
+        return isFirst ? call('bg_start', { command: 'sleep 60' }) : { text: 'Well.' };
+      },
+      async ({ telegram, bot, said }) => {
+        await bot();
+        telegram.say({ chatId: ANN, text: 'go' });
+        await said('Well.');
+        for (const chatId of OTHERS) {
+          telegram.say({ chatId, text: 'hi' });
+          await said('✅ Done', chatId);
+        }
+        telegram.say({ chatId: ANN, text: '/jobs' });
+        expect((await said('🐚')).text).toMatch(/bg_[0-9a-f]{8}: running/);
+      },
+      {
+        telegram: { allow_all_users: true },
         config: { dangerous: { classes: { code_execution: 'allow', unread_exec: 'allow' } } },
       },
     ));
