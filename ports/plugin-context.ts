@@ -124,7 +124,7 @@ export interface PluginContext {
   readonly mcp: {
     registerServer(definition: { readonly serverName: string; readonly server: Readonly<Record<string, unknown>> }): Disposer;
   };
-  /** In `host_services` of the manifest, like the next two; each works while a tool of the plugin is called, 50 times in one call. */
+  /** In `host_services` of the manifest, like the next two; each works while a tool of the plugin is called, 50 times in one call and four at once. */
   readonly files: {
     /** Text of a file of the workspace, at most 1 MiB of it. */
     read(input: { readonly path: string }): Promise<{ readonly content: string; readonly size: number; readonly truncated: boolean }>;

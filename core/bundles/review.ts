@@ -94,7 +94,9 @@ export function allowedLines(asks: BundleAsks, dataDir: string): readonly string
     ...hostServices.map(
       (name) => `asks odek to ${SERVICES[name].says} ("${name}")${SERVICES[name].works ? '' : '; this version of odek refuses that'}`,
     ),
-    ...(hostServices.includes('files') ? [`files: ${filesystemRoots.length === 0 ? 'your workspace' : listed(filesystemRoots)}`] : []),
+    ...(hostServices.includes('files')
+      ? [`files: ${filesystemRoots.length === 0 ? 'your workspace' : `${listed(filesystemRoots)}, as far as it lies in your workspace`}`]
+      : []),
     ...(filesystemRoots.length > 0 && !hostServices.includes('files')
       ? [`names folders (${listed(filesystemRoots)}) and gets none of them: it does not ask for "files"`]
       : []),

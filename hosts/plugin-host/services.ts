@@ -26,16 +26,23 @@ function textOf(input: Input, key: string, limit: number): string {
   return value;
 }
 
-/** A path in the workspace that the file guard calls harmless. */
-async function readablePath(input: Input, { fs }: Shared): Promise<string> {
+/** A path in the workspace that the file guard calls harmless, below a folder that the review named, if it named any. */
+async function readablePath(input: Input, { owned }: CallInHost, { fs }: Shared): Promise<string> {
   const path = textOf(input, 'path', 4096);
   const { class: cls, reason, refused: isRefused } = await judgeRead(path, fs);
   if (isRefused || cls !== 'safe') throw refused(`"${path}" cannot be read: ${reason}`, 'path_refused');
+  const { filesystemRoots: roots } = owned.bundle.capabilities;
+  if (roots.length === 0) return path;
+  const { real } = await fs.resolve(path);
+  const granted = await Promise.all(roots.map(async (root) => (await fs.resolve(root)).real));
+  if (!granted.some((root) => real === root || real.startsWith(`${root}/`))) {
+    throw refused(`"${path}" cannot be read: the review named other folders: ${roots.join(', ')}`, 'path_refused');
+  }
   return path;
 }
 
-async function files(operation: string, input: Input, shared: Shared, signal: AbortSignal): Promise<unknown> {
-  const path = await readablePath(input, shared);
+async function files(operation: string, input: Input, call: CallInHost, shared: Shared, signal: AbortSignal): Promise<unknown> {
+  const path = await readablePath(input, call, shared);
   if (operation === 'read') {
     const { bytes, size } = await shared.fs.read(path, { maxBytes: MAX_FILE_BYTES, signal });
     if (bytes.includes(0)) throw refused(`"${path}" is not text`, 'not_text');
@@ -113,7 +120,7 @@ async function model(operation: string, input: Input, { services }: CallInHost, 
 const SERVE: Readonly<
   Record<HostService, (operation: string, input: Input, call: CallInHost, shared: Shared, signal: AbortSignal) => Promise<unknown>>
 > = {
-  files: (operation, input, _call, shared, signal) => files(operation, input, shared, signal),
+  files,
   network,
   model: (operation, input, call, _shared, signal) => model(operation, input, call, signal),
 };

@@ -46,12 +46,15 @@ const asking =
 interface Given {
   readonly services?: readonly string[];
   readonly hosts?: readonly string[];
+  readonly roots?: readonly string[];
   readonly http?: HttpClient;
   readonly attached?: CallServices;
 }
 
-async function start(work: Asks, { services = [], hosts = [], http }: Given = {}): Promise<DeskHarness> {
-  harness = await createDeskHarness({ asker: asking(work) }, { bundles: [bundle('asker', { services, hosts })], ...(http && { http }) });
+async function start(work: Asks, { services = [], hosts = [], roots = [], http }: Given = {}): Promise<DeskHarness> {
+  const asker = bundle('asker', { services, hosts });
+  const bundles = [{ ...asker, capabilities: { ...asker.capabilities, filesystemRoots: roots } }];
+  harness = await createDeskHarness({ asker: asking(work) }, { bundles, ...(http && { http }) });
   return harness;
 }
 
@@ -99,6 +102,27 @@ describe('host services', () => {
     await writeFile(join(it.workspace, '.env'), 'KEY=1');
     await symlink('/etc/passwd', join(it.workspace, 'link'));
     expect(await run(it)).toMatchObject({ reason: 'refused', refusal: 'path_refused' });
+  });
+
+  it('files: reads below the folders alone that the review named, and nothing outside of the workspace though it named it', async () => {
+    const read = (ask: Parameters<Asks>[0], path: string): Promise<unknown> =>
+      ask('files', 'read', { path }).then(
+        () => 'read',
+        ({ refusal }: { refusal: string }) => refusal,
+      );
+    const paths = ['docs/a.txt', 'b.txt', 'docs/../b.txt', 'docs-more/c.txt', 'docs/link', '/etc/hostname'];
+    const it = await start(
+      async (ask) => {
+        const told: unknown[] = [];
+        for (const path of paths) told.push(await read(ask, path));
+        return told;
+      },
+      { services: ['files'], roots: ['docs', '/etc'] },
+    );
+    for (const folder of ['docs', 'docs-more']) await mkdir(join(it.workspace, folder));
+    for (const path of ['docs/a.txt', 'b.txt', 'docs-more/c.txt']) await writeFile(join(it.workspace, path), 'x');
+    await symlink(join(it.workspace, 'b.txt'), join(it.workspace, 'docs', 'link'));
+    expect(await run(it)).toEqual(['read', ...Array.from({ length: 5 }, () => 'path_refused')]);
   });
 
   it('network: reaches reviewed hosts through the guarded client, and no other', async () => {
