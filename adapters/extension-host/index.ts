@@ -51,6 +51,7 @@ export function createExtensionHostLauncher(options: ExtensionHostOptions): Exte
   return {
     async start(spec, listener, signal) {
       checkSpec(spec);
+      checkProgram(options.program);
       stopIfCancelled(signal);
       if (!isSwept) sweep(folder);
       isSwept = true;
@@ -206,6 +207,12 @@ function checkSpec(spec: ExtensionHostSpec): void {
   const missing = spec.readable.find((path) => !existsSync(path));
   if (missing !== undefined)
     throw new ExtensionHostError('extension_start_failed', `the folder "${missing}" is not there`, { value: missing });
+}
+
+function checkProgram(program: string): void {
+  if (existsSync(program)) return;
+  const message = `the program of plugin hosts is not there: ${program}; where odek runs from its source, "npm run build" makes it`;
+  throw new ExtensionHostError('extension_start_failed', message, { value: program });
 }
 
 function stopIfCancelled(signal: AbortSignal): void {

@@ -140,6 +140,14 @@ describe('a host that starts', () => {
       expect(processesWith(place.folder)).toEqual([]);
     }));
 
+  test('whose program was never built says how to build it', () =>
+    withPlace(async (place) => {
+      await expect(start(place, { program: join(place.folder, 'nowhere.mjs') })).rejects.toMatchObject({
+        code: 'extension_start_failed',
+        message: expect.stringMatching(/nowhere\.mjs; where odek runs from its source, "npm run build" makes it/),
+      });
+    }));
+
   test('whose program fails says what it said', () =>
     withPlace(async (place) => {
       const program = join(place.folder, 'broken.mjs');
