@@ -25,6 +25,8 @@ async function offers(...words: string[]): Promise<string[]> {
   const script = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _odek; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr } = await promisify(execFile)('bash', ['-u', '-c', script, 'bash', join(folder, 'odek.bash'), 'odek', ...words], {
     cwd: join(folder, 'work'),
+    // A bash of level 1 whose input is a socket takes itself for a remote login and reads the machine's own files.
+    env: { ...process.env, SHLVL: '2' },
   });
   expect(stderr).toBe('');
   return stdout.split('\n').filter((line) => line !== '');
