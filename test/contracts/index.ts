@@ -68,6 +68,8 @@ export type { SessionStoreHarness } from './session-store.suite.ts';
 export { sessionStoreSuite } from './session-store.suite.ts';
 export type { ShellGrammarHarness } from './shell-grammar.suite.ts';
 export { shellGrammarSuite } from './shell-grammar.suite.ts';
+export type { SkillCatalogueHarness } from './skill-catalogue.suite.ts';
+export { skillCatalogueSuite } from './skill-catalogue.suite.ts';
 export type { BrokenAdapter, ContractCase, ContractSuite } from './suite.ts';
 export type { ToolCatalogueHarness } from './tool-catalogue.suite.ts';
 export { toolCatalogueSuite } from './tool-catalogue.suite.ts';
