@@ -6,6 +6,9 @@ import type { SkillCatalogue } from '../../ports/skill.ts';
 import { bundlePlaces, mayHaveBundles } from '../bundles/places.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
 import type { PluginBoard } from '../plugin-host/board.ts';
+import { isWanted } from '../tool-filter.ts';
+
+const TOOLS = ['skill_list', 'skill_load'];
 
 /** The skills of a host. */
 export interface SkillDesk {
@@ -21,21 +24,24 @@ export interface SkillFolders {
   readonly project: string;
 }
 
-export function skillFolders({ config, env, workspace }: Pick<HostEnvironment, 'config' | 'env' | 'workspace'>): SkillFolders {
+function skillFolders({ config, env, workspace }: Pick<HostEnvironment, 'config' | 'env' | 'workspace'>): SkillFolders {
   const home = env.HOME ?? homedir();
   return {
     user: join(config.state.home, 'skills'),
-    configured: config.skills.dirs.map((folder) => resolve(folder.replace(/^~(?=\/|$)/, home))),
+    configured: config.skills.dirs.map((folder) => resolve(folder.replace(/^~(?=\/|$)/, () => home))),
     project: join(workspace, '.odek', 'skills'),
   };
 }
 
 /**
- * Undefined where there is nothing to look into: no folder of skills, and no plugin that is on and has, or with its code may
- * register, any. Whoever has none pays a few looks at the disk.
+ * Undefined where neither tool is wanted, and where there is nothing to look into: no folder of skills, and
+ * no plugin that is on and has any, or whose code names the call that registers them. Whoever has none pays
+ * a few looks at the disk.
  */
 export async function openSkillDesk(environment: HostEnvironment, edges: Edges, hash: Hash): Promise<SkillDesk | undefined> {
-  const { config, workspace } = environment;
+  const { config, workspace, builtIns } = environment;
+  const isOffered = (builtIns?.includes('skills') ?? true) && TOOLS.some((tool) => isWanted(config.tools, [tool]));
+  if (!isOffered) return undefined;
   const folders = skillFolders(environment);
   const hasFolder = [folders.user, ...folders.configured, folders.project].some((folder) => existsSync(folder));
   const hasBundles = mayHaveBundles(bundlePlaces(config.state, workspace));

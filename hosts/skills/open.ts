@@ -1,4 +1,5 @@
-import { realpath } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createDiskSkills, type SkillRoot } from '../../adapters/skills/disk.ts';
 import { parseSkill } from '../../core/bundles/skill-file.ts';
 import { scanInjection } from '../../core/injection/scan.ts';
@@ -9,6 +10,8 @@ import { bundlePlaces, mayHaveBundles } from '../bundles/places.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
 import type { PluginBoard } from '../plugin-host/board.ts';
 import type { SkillDesk, SkillFolders } from './desk.ts';
+
+const REGISTERS = 'registerRoot';
 
 export interface SkillDeskParts {
   readonly environment: HostEnvironment;
@@ -56,11 +59,20 @@ export async function createSkillDesk(parts: SkillDeskParts): Promise<SkillDesk 
       board = given;
     },
     async hasPluginRoots() {
-      const runsCode = environment.config.extension_host.enabled;
-      const bundles = await bundlesThatAreOn(parts);
-      return bundles.some(({ skillRoots, entries }) => skillRoots.length > 0 || (runsCode && entries.length > 0));
+      for (const bundle of await bundlesThatAreOn(parts)) {
+        if (bundle.skillRoots.length > 0) return true;
+        if (environment.config.extension_host.enabled && (await registersRoots(bundle))) return true;
+      }
+      return false;
     },
   };
+}
+
+/** Whether its code names the call that registers a folder. It has not run yet when tools are offered. */
+async function registersRoots({ entries, root, table }: ActiveBundle): Promise<boolean> {
+  if (entries.length === 0) return false;
+  for (const path of Object.keys(table)) if ((await readFile(join(root, path), 'utf8')).includes(REGISTERS)) return true;
+  return false;
 }
 
 /** Whether the operator has named a project's folder as one of theirs. */

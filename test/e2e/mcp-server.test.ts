@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -103,6 +103,17 @@ describe('odek mcp over standard input and output', () => {
     const client = await connect();
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['read_file']);
     await expect(client.callTool({ name: 'glob', arguments: { pattern: '*' } })).rejects.toMatchObject({ code: -32_602 });
+  });
+
+  it('serves the skills of the user, where there are any', async () => {
+    mkdirSync(join(place.state, 'skills/letters'), { recursive: true });
+    writeFileSync(join(place.state, 'skills/letters/SKILL.md'), '---\nname: letters\ndescription: How to write.\n---\nBe brief.\n');
+    const client = await connect();
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['skill_list', 'skill_load']));
+    expect((await callText(client, 'skill_list', {})).text).toContain('How to write.');
+    const loaded = await callText(client, 'skill_load', { name: 'letters' });
+    expect(loaded.isError).toBe(false);
+    expect(loaded.text).toMatch(/<untrusted_content_[0-9a-f]{16} source="skill">\nBe brief\./);
   });
 
   it('denies what nobody can approve, and lets through what the operator allows', async () => {
