@@ -1,11 +1,11 @@
 import type { BudgetLimits } from './budget.ts';
 import { OdekError } from './errors.ts';
 
-/** Where the result of a scheduled run goes. `telegram` without a chat: the configured default chat. */
+/** Where the result of a scheduled run goes. `telegram` without a chat: the configured default chat. A topic is one of that chat. */
 export type DeliveryTarget =
   | { readonly kind: 'stdout' }
   | { readonly kind: 'log' }
-  | { readonly kind: 'telegram'; readonly chatId?: string }
+  | { readonly kind: 'telegram'; readonly chatId?: string; readonly topicId?: number }
   /** Absolute path; the result is appended. */
   | { readonly kind: 'file'; readonly path: string }
   /** http or https; posted through the network guard, signed. */

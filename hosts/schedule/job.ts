@@ -14,7 +14,7 @@ export interface JobInput {
   readonly cron: string;
   readonly timezone?: string;
   readonly task: string;
-  /** `stdout`, `log`, `telegram`, `telegram:<chat>`, `file:<path>` or `webhook:<url>`. */
+  /** `stdout`, `log`, `telegram`, `telegram:<chat>`, `telegram:<chat>:<topic>`, `file:<path>` or `webhook:<url>`. */
   readonly deliver?: string;
   readonly enabled?: boolean;
   readonly catchUp?: boolean;
@@ -46,7 +46,7 @@ const MAX_URL = 2_048;
 const ID_BYTES = 4;
 const NAME_WORDS = 6;
 const ID = /^jb-[0-9a-f]{8}$/;
-const CHAT = /^-?\d{1,19}$/;
+const CHAT = /^(-?\d{1,19})(?::([1-9]\d{0,14}))?$/;
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 export const DELIVERY_FORMS = 'stdout, log, telegram, telegram:<chat>, file:<path> or webhook:<url>';
@@ -121,7 +121,8 @@ export function parseDelivery(text: string, workspace: string, schedules: Schedu
   const [kind, rest] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
   if ((kind === 'stdout' || kind === 'log') && rest === undefined) return { kind };
   if (kind === 'telegram' && rest === undefined) return { kind };
-  if (kind === 'telegram' && rest !== undefined && CHAT.test(rest)) return { kind, chatId: rest };
+  const [, chatId, topicId] = kind === 'telegram' ? (CHAT.exec(rest ?? '') ?? []) : [];
+  if (kind === 'telegram' && chatId !== undefined) return { kind, chatId, ...(topicId !== undefined && { topicId: Number(topicId) }) };
   if (kind === 'file' && rest !== undefined) return fileOf(rest, workspace, schedules);
   if (kind === 'webhook' && rest !== undefined) return webhookOf(rest, schedules);
   throw invalid('deliver', text, DELIVERY_FORMS);
@@ -131,7 +132,7 @@ export function parseDelivery(text: string, workspace: string, schedules: Schedu
 export function deliveryText(target: DeliveryTarget): string {
   switch (target.kind) {
     case 'telegram':
-      return target.chatId === undefined ? 'telegram' : `telegram:${target.chatId}`;
+      return [target.kind, target.chatId, target.topicId].filter((part) => part !== undefined).join(':');
     case 'file':
       return `file:${target.path}`;
     case 'webhook':

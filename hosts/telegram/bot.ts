@@ -20,7 +20,7 @@ import { type Cards, createCards } from './cards.ts';
 import { type Claims, createClaims } from './claims.ts';
 import type { Bot } from './commands/command.ts';
 import { COMMANDS } from './commands/index.ts';
-import { chatOf, deliverySender } from './delivery.ts';
+import { deliverySender, placeOfTarget } from './delivery.ts';
 import { formatMarkdown } from './format/index.ts';
 import { createIntake, placeOf } from './intake.ts';
 import { tidyMedia } from './media-in.ts';
@@ -88,9 +88,9 @@ async function placeOfQuestion(base: Base, { request }: PendingApproval): Promis
   const open = await base.store.schedules.fires.find({ unfinished: true, limit: FIRES_LOOKED_AT });
   const fire = open.find(({ sessionId }) => sessionId === request.sessionId);
   const job = fire === undefined ? undefined : (await base.store.schedules.jobs.get(fire.jobId))?.job;
-  const chatId = chatOf(job?.deliver.kind === 'telegram' ? job.deliver.chatId : undefined, base.config);
-  if (chatId === undefined) return undefined;
-  return { place: { chatId }, origin: job === undefined ? 'Asked by a run elsewhere' : `Asked by the scheduled job "${job.name}"` };
+  const place = placeOfTarget(job?.deliver, base.config);
+  if (place === undefined) return undefined;
+  return { place, origin: job === undefined ? 'Asked by a run elsewhere' : `Asked by the scheduled job "${job.name}"` };
 }
 
 /** One word a chat about messages that came while nobody was there. */

@@ -1,5 +1,5 @@
 import { ChatError } from '../../ports/chat.ts';
-import type { Delivery } from '../../ports/schedule.ts';
+import type { Delivery, DeliveryTarget } from '../../ports/schedule.ts';
 import { DeliveryFault, type Sender } from '../schedule/scheduler.ts';
 import type { Base } from './base.ts';
 import type { Place } from './rooms.ts';
@@ -13,6 +13,13 @@ const MAX_PARTIAL = 1_000;
 export function chatOf(chatId: string | undefined, { telegram }: Pick<Base['config'], 'telegram'>): number | undefined {
   const id = Number(chatId ?? telegram.default_chat_id ?? Number.NaN);
   return Number.isSafeInteger(id) ? id : undefined;
+}
+
+/** Where results of a target go; undefined: nowhere. */
+export function placeOfTarget(target: DeliveryTarget | undefined, config: Pick<Base['config'], 'telegram'>): Place | undefined {
+  const { chatId, topicId } = target?.kind === 'telegram' ? target : {};
+  const id = chatOf(chatId, config);
+  return id === undefined ? undefined : { chatId: id, ...(topicId !== undefined && { topicId }) };
 }
 
 /** How a result is labelled in the conversation. */
@@ -55,9 +62,8 @@ export function deliverySender(base: Base, { whenIdle }: DeliveryParts): Sender 
 
   return async (delivery, signal) => {
     const { target, jobName, text, maybeRepeat } = delivery;
-    const chatId = target.kind === 'telegram' ? chatOf(target.chatId, base.config) : undefined;
-    if (chatId === undefined) throw new DeliveryFault('telegram.default_chat_id is not set, and the job names no chat', { retry: true });
-    const place = { chatId };
+    const place = placeOfTarget(target, base.config);
+    if (place === undefined) throw new DeliveryFault('telegram.default_chat_id is not set, and the job names no chat', { retry: true });
     await send(delivery, place);
     const turn = { label: labelOf(jobName), text, maybeRepeat };
     if (await appendDelivered(base, place, turn, signal)) return;

@@ -17,8 +17,11 @@ export class MediaRefused extends Error {}
 
 export const mediaFolderOf = (home: string): string => join(home, 'media');
 
-/** What every file of a chat has in its name. */
-export const mediaTag = (chatId: number): string => `_chat${chatId}_`;
+const mediaTag = (chatId: number): string => `_chat${chatId}_`;
+
+/** Whether a file came from the chat. People name their documents: only the beginning of a name counts. */
+export const isMediaOf = (name: string, chatId: number): boolean =>
+  ['voice', 'photo', 'doc'].some((kind) => name.startsWith(`${kind}${mediaTag(chatId)}`));
 
 /** A name of ASCII letters, digits, dots, dashes and underscores, without a dot at its beginning. */
 function safeName(name: string): string {
@@ -62,7 +65,7 @@ async function roomFor(base: Base, folder: string, chatId: number, replaced: str
   if (limit < 0) throw new MediaRefused('Files are not taken here.');
   if (quota === 0) return limit;
   const files = await filesIn(folder);
-  const used = files.filter(({ name }) => name.includes(mediaTag(chatId)) && name !== replaced).reduce((sum, { size }) => sum + size, 0);
+  const used = files.filter(({ name }) => isMediaOf(name, chatId) && name !== replaced).reduce((sum, { size }) => sum + size, 0);
   if (used >= quota) throw new MediaRefused(`This chat has used up its ${quota} bytes for files; they go after an hour.`);
   return Math.min(limit, quota - used);
 }

@@ -7,7 +7,7 @@ import type { Approver } from '../../ports/approval.ts';
 import { CHAT_LIMITS, type ChatUpload } from '../../ports/chat.ts';
 import { isInside } from '../schedule/deliver/file.ts';
 import type { Base } from './base.ts';
-import { mediaFolderOf, mediaTag } from './media-in.ts';
+import { isMediaOf, mediaFolderOf } from './media-in.ts';
 import type { Place } from './rooms.ts';
 
 /** A file that may not be sent; the text names it and why. */
@@ -53,7 +53,7 @@ async function checkPlace(base: Base, place: Place, path: string): Promise<strin
   const media = join(home, 'media');
   const isMedia = isInside(real, media);
   if (isInside(real, home) && !isMedia) refuse(path, "it is odek's own");
-  if (isMedia && !basename(real).includes(mediaTag(place.chatId))) refuse(path, 'it came from another chat');
+  if (isMedia && !isMediaOf(basename(real), place.chatId)) refuse(path, 'it came from another chat');
   if (isCredential(real, false) || isCredential(path, false) || /(^|\/)\.env/i.test(real)) refuse(path, 'such files hold secrets');
   return real;
 }

@@ -67,7 +67,8 @@ async function add(call: CommandCall, text: string): Promise<void> {
   const parsed = parseAdd(text);
   const now = base.clock.now();
   const taken = (await jobs.list()).map(({ job }) => job.name);
-  const deliver = parsed.deliver ?? `telegram:${call.place.chatId}`;
+  const { chatId, topicId } = call.place;
+  const deliver = parsed.deliver ?? deliveryText({ kind: 'telegram', chatId: String(chatId), ...(topicId !== undefined && { topicId }) });
   const job = checkedJob(
     { ...parsed, deliver, workspace: base.workspace },
     { calendar: createCronCalendar(), schedules: base.config.schedules, ids: base.ids, now, taken },

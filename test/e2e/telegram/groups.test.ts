@@ -82,6 +82,24 @@ describe('a group', PATIENT, () => {
         expect(telegram.history(ANN)).toEqual([]);
       },
     ));
+
+  it('gets the result of a job in the topic in which the job was made', () =>
+    onChatStage(
+      () => ({ text: 'The report.' }),
+      async ({ telegram, bot, said, run }) => {
+        await bot();
+        telegram.say({
+          chatId: GROUP,
+          topicId: 7,
+          text: '/schedule@odek_test_bot add 0 0 1 1 * report | name=nightly',
+          from: asUser,
+        });
+        expect((await said('✅ nightly', GROUP)).text).toContain('to telegram:-1001:7');
+        expect((await run(['schedule', 'run', 'nightly'])).code).toBe(0);
+        expect((await said('The report.', GROUP)).topicId).toBe(7);
+      },
+      { config: { schedules: { telegram_admin_users: [ANN] } } },
+    ));
 });
 
 describe('a private chat', PATIENT, () => {

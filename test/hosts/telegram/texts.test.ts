@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cardKeyboard, cardText } from '../../../hosts/telegram/cards.ts';
-import { mediaName } from '../../../hosts/telegram/media-in.ts';
+import { isMediaOf, mediaName } from '../../../hosts/telegram/media-in.ts';
 import { mediaLines } from '../../../hosts/telegram/media-out.ts';
 import { slugOf } from '../../../hosts/telegram/plans.ts';
 import { firstSentence } from '../../../hosts/telegram/progress.ts';
@@ -80,6 +80,18 @@ describe('texts of files', () => {
     expect(names[0]).toMatch(/^voice_chat7_[0-9a-f]{16}\.ogg$/);
     expect(mediaName(7, { kind: 'document', fileId: 'f', uniqueId: 'u', name: `${'ä'.repeat(500)}.txt` })?.length).toBeLessThanOrEqual(200);
     expect(mediaName(7, { kind: 'sticker', fileId: 'f', uniqueId: 'u' })).toBeUndefined();
+  });
+});
+
+describe('a file of a chat', () => {
+  it('is known by the beginning of its name, whatever a person called it', () => {
+    const name = mediaName(5, { kind: 'document', fileId: 'f', uniqueId: 'u', name: 'x_chat6_y.pdf' }) ?? '';
+    expect([isMediaOf(name, 5), isMediaOf(name, 6), isMediaOf('doc_chat55_a.pdf', 5), isMediaOf('voice_chat-5_0.ogg', -5)]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
   });
 });
 
