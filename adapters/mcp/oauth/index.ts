@@ -3,7 +3,7 @@ import { CancelledError } from '../../../ports/errors.ts';
 import { McpError, type McpHttpServer } from '../../../ports/mcp.ts';
 import type { McpAuthorization, McpChallenge } from '../http-dial.ts';
 import type { McpOAuthOptions } from './options.ts';
-import { createOAuthRecords, type OAuthRecord } from './records.ts';
+import { createOAuthRecords, type OAuthRecord, type OAuthTokens } from './records.ts';
 import { allScopes, challengedScope, missingScopes } from './scopes.ts';
 
 export type { LoginRequest } from './options.ts';
@@ -38,6 +38,8 @@ export interface McpOAuth {
 
 /** A token that ends sooner is renewed before it is used. */
 const SKEW_MS = 60_000;
+/** The last time that can be written as a date. */
+const LAST_DATE = 8.64e15;
 
 export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
   const records = createOAuthRecords(options.folder);
@@ -73,9 +75,13 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
       return stateOf(await logIn(server, undefined, signal));
     },
     async logout(server, signal) {
-      const record = await records.remove(keyOf(server)).catch((error: unknown) => {
-        throw unusable(server, error);
-      });
+      const key = keyOf(server);
+      // Not in the middle of a renewal: what comes out of that would be a login again.
+      const record = await records
+        .exclusively(key, signal, () => records.remove(key))
+        .catch((error: unknown) => {
+          throw error instanceof CancelledError ? error : unusable(server, error);
+        });
       if (record?.tokens === undefined) return { had: record !== undefined, revoked: false };
       const { revokeTokens } = await import('./renewal.ts');
       return { had: true, revoked: await revokeTokens(record, options.http(server), signal) };
@@ -86,10 +92,14 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
     },
   };
 
+  function isEnding({ expiresAt }: OAuthTokens): boolean {
+    return expiresAt !== undefined && expiresAt - options.now() < SKEW_MS;
+  }
+
   function authorizationOf(server: McpHttpServer): McpAuthorization {
     const key = keyOf(server);
     let loaded: Promise<OAuthRecord | undefined> | undefined;
-    /** The token whose renewal failed: it is used as it is until the server refuses it. */
+    /** The token whose renewal failed, or that is short-lived from the start: it is used as it is until the server refuses it. */
     let given: string | undefined;
 
     const reload = (): Promise<OAuthRecord | undefined> => {
@@ -105,14 +115,14 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
         },
       );
       loaded = Promise.resolve(record);
+      if (record?.tokens !== undefined && isEnding(record.tokens)) given = record.tokens.access;
       return record;
     };
 
     const token = async (signal: AbortSignal): Promise<string | undefined> => {
       // Most servers want none: what is wrong with the file is told when one refuses.
       const tokens = (await (loaded ?? reload()).catch(() => undefined))?.tokens;
-      const isEnding = tokens?.expiresAt !== undefined && tokens.expiresAt - options.now() < SKEW_MS;
-      if (tokens?.refresh === undefined || !isEnding || given === tokens.access) return tokens?.access;
+      if (tokens?.refresh === undefined || !isEnding(tokens) || given === tokens.access) return tokens?.access;
       try {
         return (await renewed(tokens.access, signal))?.tokens?.access;
       } catch (error) {
@@ -128,12 +138,22 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
       const missing = missingScopes(wanted, record?.tokens?.scope);
       // It has been granted them already, or does not say what it wants: another login would change nothing.
       if (record === undefined || missing.length === 0) return false;
-      const next = { ...record, wanted: allScopes(record.wanted, record.tokens?.scope, wanted) ?? '' };
-      await records.put(next);
+      const chosen = options.settings(server).scopes?.join(' ');
+      const beyond = chosen === undefined ? [] : missingScopes(wanted, chosen);
+      if (beyond.length > 0) throw loginNeeded(server, beyond, true);
+      if (chosen === undefined) await remember(wanted, signal);
       if (options.show === undefined) throw loginNeeded(server, missing);
       loaded = Promise.resolve(await logIn(server, challenge.wwwAuthenticate, signal));
       return true;
     };
+
+    /** For the next login. The record is read once more: somebody may have renewed it since. */
+    const remember = (wanted: string | undefined, signal: AbortSignal): Promise<void> =>
+      records.exclusively(key, signal, async () => {
+        const record = await records.get(key);
+        const all = allScopes(record?.wanted, record?.tokens?.scope, wanted);
+        if (record !== undefined && all !== undefined && all !== record.wanted) await records.put({ ...record, wanted: all });
+      });
 
     return {
       token,
@@ -153,17 +173,22 @@ export function createMcpOAuth(options: McpOAuthOptions): McpOAuth {
 
 function stateOf({ tokens, authority }: OAuthRecord): LoginState {
   return {
-    ...(tokens?.expiresAt !== undefined && { until: tokens.expiresAt }),
+    ...(tokens?.expiresAt !== undefined && { until: Math.min(tokens.expiresAt, LAST_DATE) }),
     renewable: tokens?.refresh !== undefined,
     ...(tokens?.scope !== undefined && { scope: tokens.scope }),
     issuer: authority?.issuer ?? '',
   };
 }
 
-function loginNeeded({ name }: McpHttpServer, scopes: readonly string[] = []): McpError {
+/** `isBeyond`: the operator's choice of scopes stands in the way. */
+function loginNeeded({ name }: McpHttpServer, scopes: readonly string[] = [], isBeyond = false): McpError {
   const shown = scopes.filter((each) => /^[\x21-\x7e]{1,100}$/.test(each)).slice(0, 10);
   const why = scopes.length === 0 ? 'wants a login' : `wants a login with more rights (${shown.join(' ')})`;
-  return new McpError('mcp_unauthorized', `the MCP server ${name} ${why}: run odek mcp login ${name} at a terminal`, {
+  const way = `run odek mcp login ${name} at a terminal`;
+  const text = isBeyond
+    ? `wants more rights (${shown.join(' ')}) than mcp_servers.${name}.oauth_scopes names: add them there if it shall have them, and ${way}`
+    : `${why}: ${way}`;
+  return new McpError('mcp_unauthorized', `the MCP server ${name} ${text}`, {
     server: name,
     ...(shown.length > 0 && { value: shown }),
   });

@@ -20,7 +20,7 @@ import { type Fetch, guardedFetch } from './guarded-fetch.ts';
 import { type Loopback, openLoopback } from './loopback.ts';
 import type { McpOAuthOptions } from './options.ts';
 import type { OAuthAuthority, OAuthClientIdentity, OAuthRecord, OAuthRecords } from './records.ts';
-import { secretsOf, tokensOf } from './renewal.ts';
+import { isConfidential, secretsOf, tokensOf, usableSecret } from './renewal.ts';
 import { allScopes, scopesOf } from './scopes.ts';
 
 export interface LoginWork {
@@ -36,6 +36,9 @@ export interface LoginWork {
 
 const LOGIN_MS = 5 * 60_000;
 const STATE_BYTES = 32;
+/** A terminal shows it, and a person copies it. */
+const MAX_ADDRESS_CHARS = 16 * 1024;
+const ONCE = ['state', 'code', 'iss', 'error'];
 /** Any request will do: a server that wants a login answers 401 to all. */
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
 
@@ -59,7 +62,8 @@ export async function logIn(work: LoginWork, signal: AbortSignal): Promise<OAuth
   try {
     const record = await obtain({ ...work, before, loopback, fetch: guardedFetch(work.http, until) }, until);
     options.learn(secretsOf(record));
-    await records.put(record);
+    // A renewal of the login before may be on its way: its outcome must not take this one's place.
+    await records.exclusively(key, signal, () => records.put(record));
     return record;
   } catch (error) {
     if (signal.aborted) throw new CancelledError();
@@ -102,11 +106,14 @@ async function obtain(work: Obtaining, until: AbortSignal): Promise<OAuthRecord>
     ...(resource !== undefined && { resource }),
   });
   checkBrowserAddress(server, authorizationUrl);
+  const { host: tokenHost } = new URL(metadata?.token_endpoint ?? authorizationServerUrl);
 
   const arrived = loopback.wait(state, until);
   arrived.catch(() => {});
-  await work.show({ server, url: authorizationUrl.href, host: authorizationUrl.host, scope });
+  await work.show({ server, url: authorizationUrl.href, host: authorizationUrl.host, tokenHost, scope });
   const returned = await arrived;
+  const repeated = ONCE.find((name) => returned.getAll(name).length > 1);
+  if (repeated !== undefined) throw failed(server, `the browser brought ${repeated} more than once`);
   const iss = returned.get('iss') ?? undefined;
   const isIssSupported = metadata?.authorization_response_iss_parameter_supported === true;
   // Before anything else of the answer is looked at: another server may have sent it.
@@ -133,7 +140,7 @@ async function obtain(work: Obtaining, until: AbortSignal): Promise<OAuthRecord>
     authority: authorityOf(info),
     client,
     ...(resource !== undefined && { resource }),
-    tokens: tokensOf(answer, sentAt, scope),
+    tokens: tokensOf(server, answer, { sentAt, scope }),
   };
 }
 
@@ -156,10 +163,13 @@ function checkMetadata(server: McpHttpServer, metadata: AuthorizationServerMetad
   }
 }
 
-/** A browser is sent there: no other scheme, and in the clear only on this machine. */
+/** A browser is sent there: no other scheme, and in the clear only on this machine, which no project's server has a word on. */
 function checkBrowserAddress(server: McpHttpServer, url: URL): void {
-  const isLocal = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) return;
+  const { length } = url.href;
+  if (length > MAX_ADDRESS_CHARS) {
+    throw failed(server, `the address of the login page has ${length} characters, the limit is ${MAX_ADDRESS_CHARS}`);
+  }
+  if (url.protocol === 'https:' || (server.origin === 'operator' && isConfidential(url.href))) return;
   throw failed(server, `the login page is not https but ${url.protocol}//${url.host}`);
 }
 
@@ -167,7 +177,7 @@ function checkBrowserAddress(server: McpHttpServer, url: URL): void {
 function scopeOf({ server, options, before }: Obtaining, info: OAuthServerInfo, challenged: string | undefined): string | undefined {
   const chosen = options.settings(server).scopes;
   const asked = chosen?.join(' ') ?? challenged ?? info.resourceMetadata?.scopes_supported?.join(' ');
-  const scopes = scopesOf(allScopes(asked, before?.wanted));
+  const scopes = scopesOf(chosen === undefined ? allScopes(asked, before?.wanted) : asked);
   if (scopes.length === 0) return undefined;
   const offline = info.authorizationServerMetadata?.scopes_supported?.includes('offline_access') === true;
   return [...new Set([...scopes, ...(offline && chosen === undefined ? ['offline_access'] : [])])].join(' ');
@@ -179,11 +189,17 @@ async function clientOf(work: Obtaining, info: OAuthServerInfo, scope: string | 
   const { clientId, clientSecret } = options.settings(server);
   const metadata = info.authorizationServerMetadata;
   const isDocument = isHttpsUrl(clientId);
+  const issuer = authorityOf(info).issuer;
+  const isSameIssuer = before?.authority?.issuer === issuer;
+  if (clientSecret !== undefined && before?.authority !== undefined && !isSameIssuer) {
+    // The server alone decides whom it names; the secret was given for another one.
+    const change = `its authorization server was ${before.authority.issuer} and is now ${issuer}`;
+    throw failed(server, `${change}, which gets no secret of yours; if it shall, run odek mcp logout ${server.name} first`);
+  }
   if (clientId !== undefined && (!isDocument || metadata?.client_id_metadata_document_supported === true)) {
     return { client_id: clientId, ...(clientSecret !== undefined && !isDocument && { client_secret: clientSecret }) };
   }
   const known = before?.client;
-  const isSameIssuer = before?.authority?.issuer === authorityOf(info).issuer;
   if (known?.redirect_uri === loopback.redirectUri && isSameIssuer) return known;
   if (metadata !== undefined && metadata.registration_endpoint === undefined) {
     throw failed(
@@ -207,7 +223,7 @@ async function clientOf(work: Obtaining, info: OAuthServerInfo, scope: string | 
   const { client_id, client_secret, token_endpoint_auth_method } = registered;
   return {
     client_id,
-    ...(client_secret !== undefined && { client_secret }),
+    ...(client_secret !== undefined && { client_secret: usableSecret(server, 'client_secret', client_secret) }),
     ...(token_endpoint_auth_method !== undefined && { token_endpoint_auth_method }),
     redirect_uri: loopback.redirectUri,
   };

@@ -19,6 +19,8 @@ export interface LoginRequest {
   readonly url: string;
   /** Host of that address: who asks for the password. */
   readonly host: string;
+  /** Host that gets what the browser brings back, and gives the tokens: not always the one that is logged in at. */
+  readonly tokenHost: string;
   readonly scope: string | undefined;
 }
 

@@ -48,10 +48,11 @@ export interface OAuthRecord {
 export interface OAuthRecords {
   readonly file: string;
   get(key: string): Promise<OAuthRecord | undefined>;
+  /** Rejects for a record of more than 64 Ki characters. */
   put(record: OAuthRecord): Promise<void>;
   /** Resolves with what was there. */
   remove(key: string): Promise<OAuthRecord | undefined>;
-  /** Does `work` while no other process renews the same login. */
+  /** Does `work` while nobody else renews, replaces or ends the same login. */
   exclusively<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -60,6 +61,8 @@ export const OAUTH_FILE = 'mcp_oauth.json';
 const VERSION = 1;
 const MAX_RECORDS = 500;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
+/** What one server says may not make the logins of the others unreadable. */
+const MAX_RECORD_CHARS = 64 * 1024;
 const WRITE_WAIT_MS = 5_000;
 /** Longer than one renewal may take. */
 const RENEW_WAIT_MS = 45_000;
@@ -78,7 +81,11 @@ export function createOAuthRecords(folder: string): OAuthRecords {
   return {
     file,
     get: async (key) => (await read(file)).find((record) => record.key === key),
-    put: (record) => change((held) => [[...held.filter(({ key }) => key !== record.key), record], undefined]),
+    async put(record) {
+      const chars = JSON.stringify(record).length;
+      if (chars > MAX_RECORD_CHARS) throw unusable(`what is to be kept of it has ${chars} characters, the limit is ${MAX_RECORD_CHARS}`);
+      await change((held) => [[...held.filter(({ key }) => key !== record.key), record], undefined]);
+    },
     remove: (key) =>
       change((held) => {
         const found = held.find((record) => record.key === key);
@@ -136,16 +143,26 @@ function parsed(text: string, file: string): readonly OAuthRecord[] {
 function isRecord(value: unknown): value is OAuthRecord {
   if (!isFields(value) || typeof value.key !== 'string' || typeof value.url !== 'string') return false;
   const { tokens, client, authority } = value;
-  if (tokens !== undefined && !(isFields(tokens) && typeof tokens.access === 'string')) return false;
+  if (tokens !== undefined && !isTokens(tokens)) return false;
   if (client !== undefined && !(isFields(client) && typeof client.client_id === 'string')) return false;
   return authority === undefined || (isFields(authority) && typeof authority.issuer === 'string' && typeof authority.url === 'string');
 }
 
+function isTokens(value: unknown): boolean {
+  if (!isFields(value) || typeof value.access !== 'string') return false;
+  const { refresh, expiresAt, scope } = value;
+  if (expiresAt !== undefined && typeof expiresAt !== 'number') return false;
+  return [refresh, scope].every((each) => each === undefined || typeof each === 'string');
+}
+
 async function write(folder: string, file: string, logins: readonly OAuthRecord[]): Promise<void> {
+  const text = `${JSON.stringify({ version: VERSION, logins }, null, 1)}\n`;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_FILE_BYTES) throw unusable(`${file} would have ${bytes} bytes, the limit is ${MAX_FILE_BYTES}`);
   const temporary = join(folder, `.${process.pid}-${crypto.randomUUID()}.tmp`);
   const opened = await open(temporary, 'wx', 0o600);
   try {
-    await opened.writeFile(`${JSON.stringify({ version: VERSION, logins }, null, 1)}\n`);
+    await opened.writeFile(text);
     await opened.sync();
     await opened.close();
     await rename(temporary, file);

@@ -59,10 +59,11 @@ export function overHttp(server: McpServer): McpHttpServer {
   return server;
 }
 
-async function show(work: McpWork, { server, url, host, scope }: LoginRequest): Promise<void> {
+async function show(work: McpWork, { server, url, host, tokenHost, scope }: LoginRequest): Promise<void> {
   work.out(
     `${server.name} sends you to ${displayText(host, 300)} to log in${scope === undefined ? '' : `, for ${displayText(scope, 500)}`}:`,
   );
+  if (tokenHost !== host) work.out(`What you grant there goes to ${displayText(tokenHost, 300)}: log in only if you know that host too.`);
   work.out('');
   work.out(url);
   work.out('');

@@ -22,6 +22,12 @@ export interface AuthorityRules {
   /** A tool's result repeats the token that it was called with. */
   tells: boolean;
   tokenStatus: number | undefined;
+  /** Takes the place of fields of the metadata, of an answer with tokens and of a registration. */
+  metadata: Record<string, unknown>;
+  answer: Record<string, unknown>;
+  registration: Record<string, unknown>;
+  /** Added to what the browser brings back. */
+  back: readonly (readonly [string, string])[];
 }
 
 export interface Authority {
@@ -55,6 +61,10 @@ export async function startAuthority(): Promise<Authority> {
     authorizePage: '',
     tells: false,
     tokenStatus: undefined,
+    metadata: {},
+    answer: {},
+    registration: {},
+    back: [],
   };
   let origin = '';
 
@@ -64,7 +74,7 @@ export async function startAuthority(): Promise<Authority> {
     access.set(token, { scope, until: Date.now() + rules.expiresIn * 1000 });
     refresh.set(next, scope);
     tokens.push(token, next);
-    return { access_token: token, refresh_token: next, token_type: 'Bearer', expires_in: rules.expiresIn, scope };
+    return { access_token: token, refresh_token: next, token_type: 'Bearer', expires_in: rules.expiresIn, scope, ...rules.answer };
   };
 
   const handlers: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse, url: URL, body: string) => unknown>> = {
@@ -80,10 +90,11 @@ export async function startAuthority(): Promise<Authority> {
         response_types_supported: ['code'],
         token_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
         ...(rules.pkce !== null && { code_challenge_methods_supported: rules.pkce }),
+        ...rules.metadata,
       }),
     '/register': (_request, response, _url, body) => {
       seen.registrations += 1;
-      return json(response, 201, { ...JSON.parse(body), client_id: `client-${seen.registrations}` });
+      return json(response, 201, { ...JSON.parse(body), client_id: `client-${seen.registrations}`, ...rules.registration });
     },
     '/authorize': (_request, response, { searchParams: asked }) => {
       seen.authorize = asked;
@@ -98,6 +109,7 @@ export async function startAuthority(): Promise<Authority> {
       if (rules.refuses === undefined) back.searchParams.set('code', code);
       else back.searchParams.set('error', rules.refuses);
       if (rules.iss !== null) back.searchParams.set('iss', rules.iss);
+      for (const [name, value] of rules.back) back.searchParams.append(name, value);
       response.writeHead(302, { location: back.href }).end();
     },
     '/token': async (_request, response, _url, body) => {
