@@ -8,10 +8,8 @@ import { attachCallServices, type CallServices } from '../../../core/agent/attac
 import { serverOf, skillRootFault } from '../../../hosts/plugin-host/offers.ts';
 import type { ActiveBundle } from '../../../ports/bundle.ts';
 import type { ToolExecution, ToolResult } from '../../../ports/plugin.ts';
+import { PROGRAM, RUNTIMES } from '../../adapters/extension-host/stage.ts';
 import { bundle, createDeskHarness, type DeskHarness } from '../../hosts/plugin-host/harness.ts';
-
-/** The program of hosts, as it was built for this run of the tests. */
-const PROGRAM = join(dirname(process.env.ODEK_TEST_PROGRAM as string), 'extension-host.mjs');
 
 /** What stands in odek's own environment and may be seen nowhere inside. */
 export const MARKER = 'canary-1f6a-of-odek';
@@ -36,8 +34,19 @@ const OBLIGING: CallServices = {
   complete: async () => 'an answer',
 };
 
+type OnHostileStage = (plugins: Readonly<Record<string, HostilePlugin>>, work: (stage: HostileStage) => Promise<void>) => Promise<void>;
+
+/** Every Node that the collection runs on. */
+export const HOSTILE_RUNTIMES: readonly { readonly name: string; readonly onHostileStage: OnHostileStage }[] = RUNTIMES.map(
+  (node, index) => ({
+    name: `runtime ${index + 1}`,
+    onHostileStage: (plugins, work) => stageOn(node, plugins, work),
+  }),
+);
+
 /** Real processes in their jail, with a plugin that means well beside those that do not. */
-export async function onHostileStage(
+async function stageOn(
+  node: string,
   plugins: Readonly<Record<string, HostilePlugin>>,
   work: (stage: HostileStage) => Promise<void>,
 ): Promise<void> {
@@ -64,6 +73,7 @@ export async function onHostileStage(
   });
   const launcher = createExtensionHostLauncher({
     program: PROGRAM,
+    node,
     stateDir: join(folder, 'state'),
     workspace: folder,
     environment: { ...process.env, ODEK_MARKER: MARKER },
@@ -101,11 +111,11 @@ export async function onHostileStage(
 }
 
 /** A plugin whose one tool does `body` and gives what that returns, or how it failed. `input` and `exec` are there. */
-export function trying(body: string, head = ''): HostilePlugin {
+export function trying(body: string, head = '', inject: readonly string[] = ['tools']): HostilePlugin {
   return {
     files: {
       'main.mjs': `${head}
-export const inject = ['tools'];
+export const inject = ${JSON.stringify(inject)};
 export const apply = (ctx) => {
   ctx.tools.register({ name: 'bad_tool', description: 'Tries something.', parameters: { type: 'object' },
     async execute(input, exec) { try { ${body} } catch (error) { return 'FAILED ' + (error.code ?? '') + ' ' + error.message; } } });
