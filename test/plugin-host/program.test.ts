@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { RUNTIMES } from '../adapters/extension-host/stage.ts';
 import { onStage, PATIENT } from '../e2e/support/stage.ts';
 import { FULL_ACCESS, offered, PLUGINS_ON, results, switchOn, withBundle, writeBundle } from './support.ts';
 
@@ -13,6 +15,43 @@ export function apply(ctx: PluginContext): void {
     execute: ({ name }) => \`Hello, \${name}!\`,
   });
   ctx.commands.register({ name: 'hello-greet', description: 'Greet somebody.', handler: ({ args }) => ({ kind: 'success', text: \`Hello, \${args}!\` }) });
+}
+`;
+
+const VERSION = `export const inject = ['tools'];
+export const apply = (ctx) => {
+  ctx.tools.register({ name: 'hello_version', description: 'Tells.', parameters: { type: 'object' }, execute: () => process.version });
+};`;
+
+/** In the manner of other hosts: a branded id, a hint in `input`, a schema with what renders a result. */
+const ELSEWHERE = `
+import { CommandDefinitionId } from '@deepseek-ai/dsh-commands/brand';
+import Schema from '@deepseek-ai/schemastery';
+export const name = 'hello-extension';
+export const inject = ['tools', 'commands'];
+export const Config = Schema.object({ greeting: Schema.string().default('Hello') });
+export function apply(ctx: any, config: { greeting: string }) {
+  ctx.tools.register({
+    name: 'hello_greet',
+    description: 'Greets somebody by name.',
+    parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false },
+    output: {
+      schema: { type: 'object', properties: { greeting: { type: 'string' } }, required: ['greeting'] },
+      render: (result: { greeting: string }) => [{ type: 'text', text: result.greeting }],
+    },
+    deferLoading: true,
+    async execute({ name }: { name: string }) { return { greeting: \`\${config.greeting}, \${name}!\` }; },
+  });
+  ctx.commands.register({
+    definitionId: CommandDefinitionId('hello.greet'),
+    name: 'hello-greet',
+    description: 'Greet someone.',
+    input: { hint: '[name]' },
+    handler({ args }: { args: string }) {
+      if (args === 'nobody') return { kind: 'error', text: 'nobody is not to be greeted' };
+      return { kind: 'success', text: \`\${config.greeting}, \${args || 'world'}!\` };
+    },
+  });
 }
 `;
 
@@ -31,6 +70,44 @@ describe('a plugin that was reviewed, trusted and switched on', PATIENT, () => {
         expect(results(stage)[0]).toContain('extension:hello/hello_greet');
       },
       { config: FULL_ACCESS },
+    );
+  });
+
+  it.each(RUNTIMES.map((node, index) => ({ node, name: `runtime ${index + 1}` })))(
+    'runs on $name, which the operator named',
+    async ({ node }) => {
+      await onStage(
+        callTool('hello_version'),
+        async (stage) => {
+          await withBundle(stage, 'hello', { files: { 'main.mjs': VERSION } });
+          expect((await stage.run(['run', 'which version?'])).code).toBe(0);
+          expect(results(stage)[0]).toContain(execFileSync(node, ['--version'], { encoding: 'utf8' }).trim());
+        },
+        { config: { ...FULL_ACCESS, extension_host: { enabled: true, node } } },
+      );
+    },
+  );
+
+  it('was written for another host of such plugins, and runs unchanged', async () => {
+    const manifest = {
+      $schema: 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json',
+      name: 'hello-extension',
+      version: '1.0.0',
+      description: 'Greets people.',
+      extensions: { 'net.codewhale': { native: { path: 'hello.mts' } } },
+    };
+    await onStage(
+      callTool('hello_greet', { name: 'Ada' }),
+      async (stage) => {
+        await withBundle(stage, 'hello-extension', { files: { 'plugin.json': JSON.stringify(manifest), 'hello.mts': ELSEWHERE } });
+        const ended = await stage.run(['run', 'greet Ada']);
+        expect(results(stage)[0], ended.stderr).toContain('Howdy, Ada!');
+        const repl = await stage.run(['repl'], { input: '/hello-greet Ada\n/hello-greet nobody\n/help\n/exit\n' });
+        expect(repl.stderr).toContain('[extension:hello-extension] Howdy, Ada!');
+        expect(repl.stderr).toContain('nobody is not to be greeted');
+        expect(repl.stderr).toMatch(/\/hello-greet\s+\[name\]\s+Greet someone\./);
+      },
+      { config: { ...FULL_ACCESS, plugins: { 'hello-extension': { config: { greeting: 'Howdy' } } } } },
     );
   });
 
