@@ -18,7 +18,7 @@ import { makeHome } from '../hosts/config/home.ts';
 
 const JOBS = 1_000;
 const CHATS = 200;
-const WRITERS_A_MINUTE = 3;
+const WRITERS_A_MINUTE = 9;
 /** A minute before midnight, so that the first tick is that of a new day. */
 const START = Date.UTC(2026, 2, 1, 23, 59, 30);
 const MINUTE = 60_000;
