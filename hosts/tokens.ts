@@ -22,7 +22,7 @@ import type { Edges, HostEnvironment, HostSandbox, Root } from './environment.ts
 import type { McpBoard } from './mcp-client/board.ts';
 import type { PluginBoard } from './plugin-host/board.ts';
 import type { HostPolicy } from './policy.ts';
-import type { SkillDesk } from './skills/desk.ts';
+import type { SkillDesk } from './skills/skill-desk.ts';
 
 /** An identifier that remembers the type bound to it. */
 export type Token<Bound> = symbol & { readonly bound?: Bound };

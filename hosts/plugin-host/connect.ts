@@ -12,7 +12,7 @@ import { bundlePlaces, mayHaveBundles } from '../bundles/places.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
 import type { McpBoard } from '../mcp-client/board.ts';
 import type { HostPolicy } from '../policy.ts';
-import type { SkillDesk } from '../skills/desk.ts';
+import type { SkillDesk } from '../skills/skill-desk.ts';
 import { createPluginBoard, type PluginBoard } from './board.ts';
 
 /** The board of a host's third-party plugins. What is switched on begins to be started; without any, nothing of it is loaded. */

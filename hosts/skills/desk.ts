@@ -2,27 +2,12 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Hash } from '../../ports/hash.ts';
-import type { SkillCatalogue } from '../../ports/skill.ts';
 import { bundlePlaces, mayHaveBundles } from '../bundles/places.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
-import type { PluginBoard } from '../plugin-host/board.ts';
 import { isWanted } from '../tool-filter.ts';
+import type { SkillDesk, SkillFolders } from './skill-desk.ts';
 
 const TOOLS = ['skill_list', 'skill_load'];
-
-/** The skills of a host. */
-export interface SkillDesk {
-  readonly catalogue: SkillCatalogue;
-  /** From now on the folders that the code of plugins registered count too. */
-  follow(board: Pick<PluginBoard, 'skillRoots'>): void;
-}
-
-/** Folders of skills that need no look into any plugin. */
-export interface SkillFolders {
-  readonly user: string;
-  readonly configured: readonly string[];
-  readonly project: string;
-}
 
 function skillFolders({ config, env, workspace }: Pick<HostEnvironment, 'config' | 'env' | 'workspace'>): SkillFolders {
   const home = env.HOME ?? homedir();

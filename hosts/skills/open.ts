@@ -9,7 +9,7 @@ import type { Hash } from '../../ports/hash.ts';
 import { bundlePlaces, mayHaveBundles } from '../bundles/places.ts';
 import type { Edges, HostEnvironment } from '../environment.ts';
 import type { PluginBoard } from '../plugin-host/board.ts';
-import type { SkillDesk, SkillFolders } from './desk.ts';
+import type { SkillDesk, SkillFolders } from './skill-desk.ts';
 
 const REGISTERS = 'registerRoot';
 

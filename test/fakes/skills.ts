@@ -1,5 +1,5 @@
 import { CancelledError } from '../../ports/errors.ts';
-import { MAX_LISTED_SKILLS, type SkillCatalogue, SkillError, type SkillOrigin } from '../../ports/skill.ts';
+import { MAX_LISTED_SKILLS, type SkillCatalogue, SkillError, type SkillOrigin, type SkillSummary } from '../../ports/skill.ts';
 
 export interface HeldSkill {
   /** As it is shown. */
@@ -19,13 +19,15 @@ export function createMemorySkills(held: readonly HeldSkill[]): SkillCatalogue {
     async list({ filter = '', signal }) {
       live(signal);
       const skills = held
-        .map(({ name, description, version, origin }) => ({
-          name,
-          ...(/ignore/i.test(description) ? { withheld: ['override'] } : { description }),
-          ...(version !== undefined && { version }),
-          origin,
-          needsReview: origin === 'project',
-        }))
+        .map(
+          ({ name, description, version, origin }): SkillSummary => ({
+            name,
+            ...(/ignore/i.test(description) ? { withheld: ['override'] } : { description }),
+            ...(version !== undefined && { version }),
+            origin,
+            needsReview: origin === 'project',
+          }),
+        )
         .filter((skill) => `${skill.name}\n${skill.description ?? ''}`.toLowerCase().includes(filter.toLowerCase()))
         .sort((a, b) => (a.name < b.name ? -1 : 1));
       return { skills: skills.slice(0, MAX_LISTED_SKILLS), omitted: Math.max(0, skills.length - MAX_LISTED_SKILLS) };

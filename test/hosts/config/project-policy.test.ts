@@ -45,6 +45,7 @@ const POLICY: Readonly<Record<ProjectRule, readonly string[]>> = {
     ...['dangerous.approver', 'dangerous.approval_timeout_seconds', 'tools.enabled', 'adapters', 'sinks.<name>', 'verify.enabled'],
     ...['verify.mode', 'verify.model', 'verify.max_cycles', 'verify.max_tokens', 'durability', 'network.allow_hosts', 'network.proxy'],
     ...['web_search.base_url', 'web_search.categories', 'web_search.language', 'web_search.max_results', 'web_search.timeout_seconds'],
+    'skills.dirs',
     ...['extension_host.enabled', 'extension_host.node', 'extension_host.allow_unsandboxed', 'plugins.<plugin>.config'],
     ...['sandbox_backend', 'schedules.enabled', 'schedules.max_concurrent', 'schedules.timezone', 'schedules.catchup'],
     ...['schedules.run_timeout_seconds', 'schedules.daily_token_budget', 'schedules.history_days', 'schedules.deliver_folders'],
