@@ -1,4 +1,4 @@
-const NAMES = new Set(['.env', '.netrc', '.npmrc', 'secrets.env']);
+const NAMES = new Set(['.env', '.netrc', '.npmrc', 'secrets.env', 'mcp_oauth.json']);
 const ENDINGS = ['.pem', '.key'];
 const SAMPLE = /\.(?:example|sample|template|dist)$/;
 

@@ -25,6 +25,7 @@ const CREDENTIAL_NAMES = [
   '.dockercfg',
   '.git-credentials',
   'secrets.env',
+  'mcp_oauth.json',
   'kubeconfig',
   '*.kubeconfig',
   '*.tfstate',

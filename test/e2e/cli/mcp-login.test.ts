@@ -76,6 +76,66 @@ describe.concurrent('odek mcp login', PATIENT, () => {
       }),
     ));
 
+  it('says who gets what is granted, where that is not who is logged in at', () =>
+    withAuthority((authority) =>
+      onStage([], async (stage) => {
+        await operator(stage, { guarded: { url: authority.url, auto_approve: true } });
+        // The same server under another name.
+        authority.rules.authorizePage = `${authority.origin.replace('127.0.0.1', 'localhost')}/authorize`;
+        const shown = await logIn(stage);
+        expect(shown).toMatch(/guarded sends you to localhost:\d+ to log in, for read:/);
+        expect(shown).toContain(`What you grant there goes to ${new URL(authority.origin).host}: log in only if you know that host too.`);
+      }),
+    ));
+
+  it('shows no time that is none, and no token in JSON', () =>
+    withAuthority((authority) =>
+      onStage([], async (stage) => {
+        await operator(stage, { guarded: { url: authority.url, auto_approve: true } });
+        authority.rules.answer = { expires_in: 1e300 };
+        await logIn(stage);
+        const listed = await stage.run(['mcp', 'list', '--json']);
+        expect(JSON.parse(listed.stdout)).toMatchObject([{ name: 'guarded', login: expect.stringMatching(/^logged in until \d{4}-/) }]);
+        const probed = await stage.run(['mcp', 'probe', 'guarded', '--json']);
+        expect(JSON.parse(probed.stdout)).toMatchObject({ server: 'guarded' });
+        for (const token of authority.tokens) expect(listed.stdout + probed.stdout + listed.stderr + probed.stderr).not.toContain(token);
+      }),
+    ));
+
+  it('gives nothing of the operator to a server of a project that bears the same name, or the same address', () =>
+    withAuthority((authority) =>
+      withAuthority((theirs) =>
+        onStage([], async (stage) => {
+          await operator(stage, { guarded: { url: authority.url, auto_approve: true } });
+          await logIn(stage);
+          const env = { ODEK_APPROVE_MCP: '1' };
+          for (const entry of [{ url: theirs.url }, { url: authority.url, timeout_seconds: 7 }]) {
+            await project(stage, { guarded: entry });
+            const listed = await stage.run(['mcp', 'list', '--json'], { env });
+            expect(JSON.parse(listed.stdout)).toMatchObject([{ origin: 'project', login: '' }]);
+            const before = authority.seen.revoked.length;
+            expect((await stage.run(['mcp', 'logout', 'guarded'], { env })).code).not.toBe(0);
+            expect(authority.seen.revoked).toHaveLength(before);
+          }
+        }),
+      ),
+    ));
+
+  it('is not used for a server whose address was changed since', () =>
+    withAuthority((authority) =>
+      withAuthority((moved) =>
+        onStage([], async (stage) => {
+          await operator(stage, { guarded: { url: authority.url, auto_approve: true } });
+          await logIn(stage);
+          await operator(stage, { guarded: { url: moved.url, auto_approve: true } });
+          const { code, stderr } = await stage.run(['mcp', 'probe', 'guarded']);
+          expect(code).not.toBe(0);
+          expect(stderr).toContain('run odek mcp login guarded at a terminal');
+          expect(moved.seen.bearers).toEqual([]);
+        }),
+      ),
+    ));
+
   it('is for a person, and for servers that have a login', () =>
     onStage([], async (stage) => {
       await operator(stage, {

@@ -35,7 +35,14 @@ export interface Authority {
   readonly url: string;
   readonly rules: AuthorityRules;
   /** Requests by kind, and what the last of them brought. */
-  readonly seen: { registrations: number; refreshes: number; exchanges: number; revoked: string[]; authorize: URLSearchParams | undefined };
+  readonly seen: {
+    registrations: number;
+    refreshes: number;
+    exchanges: number;
+    revoked: string[];
+    authorize: URLSearchParams | undefined;
+    bearers: string[];
+  };
   /** Every token that was given out. */
   readonly tokens: string[];
   /** Ends what was granted. */
@@ -48,7 +55,7 @@ export async function startAuthority(): Promise<Authority> {
   const access = new Map<string, { scope: string; until: number }>();
   const refresh = new Map<string, string>();
   const tokens: string[] = [];
-  const seen: Authority['seen'] = { registrations: 0, refreshes: 0, exchanges: 0, revoked: [], authorize: undefined };
+  const seen: Authority['seen'] = { registrations: 0, refreshes: 0, exchanges: 0, revoked: [], authorize: undefined, bearers: [] };
   const rules: AuthorityRules = {
     pkce: ['S256'],
     iss: null,
@@ -143,6 +150,7 @@ export async function startAuthority(): Promise<Authority> {
     },
     '/mcp': (request, response, _url, body) => {
       if (request.method !== 'POST') return json(response, 405, {});
+      if (request.headers.authorization !== undefined) seen.bearers.push(request.headers.authorization);
       const held = access.get((request.headers.authorization ?? '').replace('Bearer ', ''));
       const where = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
       if (held === undefined || held.until < Date.now()) {
