@@ -119,7 +119,7 @@ export function createCards(base: Base, { placeOf }: CardParts): Cards {
     if (sent === undefined) return;
     const by = end.decision !== 'timeout' && end.by.surface !== SURFACE ? ` by ${end.by.surface}` : '';
     await talk.change(
-      { chatId: where.place.chatId, messageId: sent.messageId },
+      { chatId: sent.place.chatId, messageId: sent.messageId },
       cardText(request, `${DECISIONS[end.decision]}${by}`, where.origin),
     );
   };

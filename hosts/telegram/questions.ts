@@ -69,7 +69,7 @@ export function createQuestions({ bot, talk, clock, ids, signal: ending }: Base)
         const question = `❓ ${text}`;
         const sent = await talk.post(place, plain(question), { keyboard });
         if (sent === undefined) return NONE;
-        const ref = { chatId: place.chatId, messageId: sent.messageId };
+        const ref = { chatId: sent.place.chatId, messageId: sent.messageId };
         try {
           const came = await waiting;
           const end = came.kind === 'answered' ? '✔️ answered' : '⌛ no answer came';

@@ -10,7 +10,7 @@ export function typing({ bot, clock, signal }: Pick<Base, 'bot' | 'clock' | 'sig
   let over = false;
   let stopTimer = (): void => {};
   const show = (): void => {
-    if (over || signal.aborted) return;
+    if (over || signal.aborted || failures >= MAX_FAILURES) return;
     bot.messages.action(place, 'typing', signal).then(
       () => {
         failures = 0;
@@ -19,7 +19,7 @@ export function typing({ bot, clock, signal }: Pick<Base, 'bot' | 'clock' | 'sig
         failures += 1;
       },
     );
-    if (failures < MAX_FAILURES) stopTimer = clock.after(EVERY_MS, show);
+    stopTimer = clock.after(EVERY_MS, show);
   };
   show();
   return () => {

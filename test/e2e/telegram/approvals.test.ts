@@ -41,6 +41,18 @@ describe('an approval in Telegram', PATIENT, () => {
       { telegram: { allowed_users: [ANN, EVE] } },
     ));
 
+  it('is asked where the group went that became a supergroup, and shown there as decided', () =>
+    onChatStage([RUN, { text: 'It is 42.' }], async ({ telegram, bot, said }) => {
+      await bot();
+      telegram.upgrade(-5, -1005);
+      telegram.say({ chatId: -5, text: '@odek_test_bot compute', from: { id: ANN } });
+      const card = await said('Approval Required', -1005);
+      press(telegram, card, 'apr:', ANN, -1005);
+      await said('It is 42.', -1005);
+      await telegram.until(() => card.text.includes('✅ Approved'));
+      expect(telegram.history(-5)).toEqual([]);
+    }));
+
   it('makes a denial of trust that was not offered', () =>
     onChatStage([RUN, RUN, RUN, RUN, { text: 'End.' }], async ({ telegram, bot, said, server }) => {
       await bot();
