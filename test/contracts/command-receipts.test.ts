@@ -16,7 +16,7 @@ const onDisk: CommandReceiptsHarness = {
   async make() {
     const folder = await mkdtemp(join(tmpdir(), 'odek-receipts-'));
     const clock = createSystemClock();
-    const open = () => openDatabase({ path: join(folder, 'odek.db'), durability: 'process' });
+    const open = () => openDatabase({ path: join(folder, 'odek.db'), durability: 'process', clock });
     const [mine, theirs] = [await open(), await open()];
     return {
       receipts: openCommandReceipts(mine, ownIdentity(), clock),
