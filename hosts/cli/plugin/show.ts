@@ -29,18 +29,29 @@ export function actorText({ who, how, account, at }: BundleActor): string {
 const oneLine = (text: string): string => displayText(text, 400).replaceAll(/\s+/g, ' ');
 
 /** The table of `odek plugin list`. */
-export function listLines(all: readonly BundleStatus[], { live, json }: Pick<PluginWork, 'live' | 'json'>): readonly string[] {
+export function listLines(
+  all: readonly BundleStatus[],
+  { live, json, config }: Pick<PluginWork, 'live' | 'json' | 'config'>,
+): readonly string[] {
   if (json) return [JSON.stringify(all.map(statusJson), null, 2)];
   if (all.length === 0) return ['No plugin is installed. docs/plugins.md says how to write one, and how to install one.'];
-  const rows = all.map(({ name, scope, standing, inspection, record, why }) => [
+  const isIdle = ({ standing, inspection }: BundleStatus): boolean =>
+    standing === 'on' && !config.extension_host.enabled && (inspection?.asks?.native.length ?? 0) > 0;
+  const rows = all.map((status) =>
+    rowOf(status, isIdle(status) ? `its code is not run: extension_host.enabled is false in ${config.state.configFile}` : status.why),
+  );
+  return [...columns([['plugin', 'version', 'from', 'state', 'trusted by', 'what to do'], ...rows]), ...(live?.health() ?? [])];
+}
+
+function rowOf({ name, scope, standing, inspection, record }: BundleStatus, todo: string): readonly string[] {
+  return [
     name,
     oneLine(inspection?.manifest?.version ?? '-'),
     scope,
     WORDS[standing],
     record?.trust === undefined ? '-' : record.trust.by.who,
-    oneLine(why),
-  ]);
-  return [...columns([['plugin', 'version', 'from', 'state', 'trusted by', 'what to do'], ...rows]), ...(live?.health() ?? [])];
+    oneLine(todo),
+  ];
 }
 
 export function statusJson({ id, name, scope, workspace, folder, standing, why, inspection, record }: BundleStatus): object {

@@ -39,6 +39,7 @@ describe.concurrent('odek plugin', PATIENT, () => {
         expect(await step('trust', token)).toContain('is trusted, exactly as it was reviewed');
         expect(await step('list')).toContain('trusted, off');
         expect(await step('enable', 'hello')).toContain('"hello" is on');
+        expect(await step('list')).toContain('its code is not run: extension_host.enabled is false in ');
         const shown = await step('show', 'hello');
         expect(shown).toMatch(/trusted by\s+a person at a terminal \(.*odek plugin trust/);
         expect(shown).toMatch(/enabled by\s+a person at a terminal/);
