@@ -93,6 +93,27 @@ describe('an approval in Telegram', PATIENT, () => {
 });
 
 describe('a question to the person', PATIENT, () => {
+  it('is answered in a group by a reply of that person, and by nothing else that is said there', () =>
+    onChatStage(
+      [call('clarify', { question: 'Which colour?' }), { text: 'Done.' }, { text: 'Hello Eve.' }],
+      async ({ telegram, bot, said, server }) => {
+        await bot();
+        telegram.say({ chatId: -5, text: '@odek_test_bot paint', from: { id: ANN } });
+        const question = await said('❓ Which colour?', -5);
+        const replyTo = { messageId: question.id, from: { id: 4242, isBot: true }, text: question.text };
+        telegram.say({ chatId: -5, text: 'red', from: { id: ANN } });
+        telegram.say({ chatId: -5, text: 'green', from: { id: EVE }, replyTo });
+        await said('queued', -5);
+        telegram.say({ chatId: -5, text: 'blue', from: { id: ANN }, replyTo });
+        await said('Done.', -5);
+        await said('Hello Eve.', -5);
+        expect(lastResult(server.requests[1])).toContain('blue');
+        expect(JSON.stringify(server.requests[1]?.body.messages)).not.toMatch(/red|green/);
+        expect(server.count).toBe(3);
+      },
+      { telegram: { allowed_users: [ANN, EVE] } },
+    ));
+
   it('is answered by the next message, or by a button', () =>
     onChatStage(
       [call('clarify', { question: 'Which colour?' }), call('clarify', { question: 'Really?' }), { text: 'Done.' }],
