@@ -136,6 +136,20 @@ describe.concurrent('odek mcp login', PATIENT, () => {
       ),
     ));
 
+  it('is not used beside token_env, also where that is not set', () =>
+    withAuthority((authority) =>
+      onStage([], async (stage) => {
+        await operator(stage, { guarded: { url: authority.url, auto_approve: true } });
+        await logIn(stage);
+        await operator(stage, { guarded: { url: authority.url, auto_approve: true, token_env: 'MCP_ITS_TOKEN' } });
+        expect((await stage.run(['mcp', 'probe', 'guarded'], { env: { MCP_ITS_TOKEN: 'token-of-the-operator' } })).code).not.toBe(0);
+        expect(new Set(authority.seen.bearers)).toEqual(new Set(['Bearer token-of-the-operator']));
+        authority.seen.bearers.length = 0;
+        expect((await stage.run(['mcp', 'probe', 'guarded'])).code).not.toBe(0);
+        expect(authority.seen.bearers).toEqual([]);
+      }),
+    ));
+
   it('is for a person, and for servers that have a login', () =>
     onStage([], async (stage) => {
       await operator(stage, {

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keptOAuthSecrets } from '../../../hosts/mcp-client/oauth-secrets.ts';
+
+const MODULE = new URL('../../../hosts/mcp-client/oauth-secrets.ts', import.meta.url).href;
 
 let home: string;
 beforeEach(async () => {
@@ -21,5 +24,11 @@ describe('what is secret of kept logins', () => {
   it.each([undefined, '', '{', 'null', '[]'])('is nothing where the file holds %j', async (text) => {
     if (text !== undefined) await writeFile(join(home, 'mcp_oauth.json'), text);
     expect(keptOAuthSecrets(home)).toEqual([]);
+  });
+
+  it('is nothing where the file is a pipe, which is not waited for', () => {
+    execFileSync('mkfifo', [join(home, 'mcp_oauth.json')]);
+    const read = `import(${JSON.stringify(MODULE)}).then(({ keptOAuthSecrets }) => console.log(keptOAuthSecrets(${JSON.stringify(home)}).length))`;
+    expect(execFileSync(process.execPath, ['-e', read], { timeout: 20_000, encoding: 'utf8' })).toBe('0\n');
   });
 });

@@ -124,6 +124,72 @@ describe('an authorization server without manners', () => {
   });
 });
 
+describe('a server of a project with a public address', () => {
+  const PUBLIC = 'https://mcp.example.com';
+
+  /** The public server answers here; everything else goes through the guard, which exempts nothing. */
+  function asPublic(metadata: object, servers: readonly string[]): McpOAuth {
+    const guarded = clientTo([]);
+    const replies: Record<string, object> = {
+      '/.well-known/oauth-protected-resource': { resource: `${PUBLIC}/mcp`, authorization_servers: servers },
+      '/.well-known/oauth-authorization-server': {
+        issuer: PUBLIC,
+        authorization_endpoint: `${PUBLIC}/authorize`,
+        token_endpoint: `${PUBLIC}/token`,
+        registration_endpoint: `${PUBLIC}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+        ...metadata,
+      },
+      '/token': { access_token: 'access-of-it', token_type: 'Bearer' },
+      '/register': { client_id: 'known', redirect_uris: ['http://127.0.0.1/callback'] },
+    };
+    const http: HttpClient = {
+      ...guarded,
+      async request(request, until) {
+        const { origin, pathname } = new URL(request.url);
+        if (origin !== PUBLIC) return guarded.request(request, until);
+        const found = Object.entries(replies).find(([path]) => pathname.startsWith(path))?.[1];
+        const body = (async function* () {
+          yield new TextEncoder().encode(JSON.stringify(found ?? {}));
+        })();
+        return { status: found === undefined ? 401 : 200, headers: {}, body, cancel: () => {} };
+      },
+    };
+    const show = async ({ url }: LoginRequest): Promise<void> => {
+      const back = new URL(new URL(url).searchParams.get('redirect_uri') ?? '');
+      back.search = String(new URLSearchParams({ code: 'given', state: new URL(url).searchParams.get('state') ?? '' }));
+      await fetch(back);
+    };
+    return createMcpOAuth({ folder, place: folder, http: () => http, settings: () => ({}), now: Date.now, learn: () => {}, show });
+  }
+
+  it.each(['servers', 'registration_endpoint', 'token_endpoint'])('leads nowhere on this machine by its %s', async (by) => {
+    let requests = 0;
+    const inner = await serve((_request, response) => {
+      requests += 1;
+      response.end('{}');
+    });
+    const oauth = asPublic(by === 'servers' ? {} : { [by]: `${inner}/inner` }, [by === 'servers' ? inner : PUBLIC]);
+    const server = serverAt(`${PUBLIC}/mcp`, { origin: 'project' });
+    await expect(oauth.login(server, signal())).rejects.toThrow(/the login failed: .*127\.0\.0\.1/);
+    expect(requests).toBe(0);
+  });
+
+  it('sends no token to this machine by its revocation_endpoint', async () => {
+    let requests = 0;
+    const inner = await serve((_request, response) => {
+      requests += 1;
+      response.end('{}');
+    });
+    const oauth = asPublic({ revocation_endpoint: `${inner}/revoke` }, [PUBLIC]);
+    const server = serverAt(`${PUBLIC}/mcp`, { origin: 'project' });
+    await oauth.login(server, signal());
+    expect(await oauth.logout(server, signal())).toEqual({ had: true, revoked: false });
+    expect(requests).toBe(0);
+  });
+});
+
 describe('a server that has a login', () => {
   it.each([301, 302, 303, 307, 308])('cannot send the token to another origin with %i', async (status) => {
     const got: (string | undefined)[] = [];
