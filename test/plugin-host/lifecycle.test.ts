@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -148,6 +148,31 @@ export const apply = (ctx, config) => ctx.tools.register({ name: 'say_it', descr
         expect(ended.code, ended.stderr).toBe(0);
         expect(offered(stage)).not.toContain('hello_tool');
         expect(ended.stderr).toContain('bwrap is not installed');
+      },
+      { config: PLUGINS_ON },
+    );
+  });
+
+  it('without bubblewrap still connects the MCP server of one whose code is refused', async () => {
+    const server = fileURLToPath(new URL('../e2e/support/mcp-server.mjs', import.meta.url));
+    const schema = 'https://agent-plugins.org/schemas/1.0.0/mcp.schema.json';
+    await onStage(
+      [{ text: 'ok' }],
+      async (stage) => {
+        const tools = await stage.file(
+          'tools.json',
+          JSON.stringify([{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }]),
+        );
+        const fixture = { type: 'stdio', command: 'node', args: [server, tools, `${tools}.pids`] };
+        const mcp = JSON.stringify({ $schema: schema, mcpServers: { fixture } });
+        await withBundle(stage, 'mixed', { files: { 'main.mjs': tool('mixed_tool', "return 'hi';"), 'mcp.json': mcp } });
+        const path = join(stage.home, 'only-node');
+        mkdirSync(path);
+        symlinkSync(process.execPath, join(path, 'node'));
+        const ended = await stage.run(['run', 'go'], { env: { PATH: path, ODEK_APPROVE_MCP: '1' } });
+        expect(ended.stderr).toContain('bwrap is not installed; install bubblewrap');
+        expect(offered(stage), ended.stderr).toContain('mixed_fixture__look');
+        expect(offered(stage)).not.toContain('mixed_tool');
       },
       { config: PLUGINS_ON },
     );

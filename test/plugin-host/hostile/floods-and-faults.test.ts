@@ -167,5 +167,21 @@ describe.each(HOSTILE_RUNTIMES)('in $name', ({ onHostileStage }) => {
         expect(await stage.call('good_tool')).toBe('still here');
       });
     });
+
+    it.each([
+      ['the heap', 'const all = []; for (;;) all.push(new Array(100000).fill({ n: all.length }));'],
+      ['memory in buffers', 'const all = []; for (;;) all.push(Buffer.alloc(64 * 1024 * 1024, 1));'],
+    ])('eats %s with other grants than the others have: theirs is another process, which goes on', async (_what, body) => {
+      await onHostileStage({ bad: { ...trying(body), services: ['files'] } }, async (stage) => {
+        expect(stage.desk.report().hosts).toHaveLength(2);
+        const pidOf = (name: string) => stage.desk.report().hosts.find(({ plugins }) => plugins.includes(name))?.process?.pid;
+        const [good, bad] = [pidOf('good'), pidOf('bad')];
+        expect(good).toBeGreaterThan(0);
+        expect(bad).not.toBe(good);
+        expect(await stage.call('bad_tool').catch(() => 'its process ended')).toMatch(/^FAILED|its process ended/);
+        expect(pidOf('good')).toBe(good);
+        expect(await stage.call('good_tool')).toBe('still here');
+      });
+    });
   });
 });
