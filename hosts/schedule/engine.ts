@@ -86,7 +86,7 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
   let wanted = false;
   let draining = false;
   let looking: Promise<void> | undefined;
-  let again = false;
+  let asked: 'jobs' | 'queue' | undefined;
 
   const scheduleOf = ({ id, name, cron, timezone }: ScheduleJob): CronSchedule | undefined => {
     const key = `${cron}|${timezone}`;
@@ -153,7 +153,7 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
         stopTimer();
         running.delete(key);
         // A place is free: what was queued need not wait for the next minute.
-        if (lease !== undefined && !draining) void tick();
+        void ask('queue');
       });
     running.set(key, { controller, done });
     return done;
@@ -243,22 +243,28 @@ export function createEngine(deps: EngineDeps, settings: EngineSettings): Engine
     return true;
   };
 
-  const tick = (): Promise<void> => {
-    if (looking) {
-      again = true;
-      return looking;
-    }
-    const whole = async (): Promise<void> => {
-      do {
-        again = false;
-        await look();
-      } while (again);
-    };
-    looking = whole().finally(() => {
+  const lookAtQueue = async (): Promise<void> => {
+    if (lease === undefined || draining) return;
+    await startQueued().catch((error: unknown) => log('error', `what waits to run could not be looked at: ${textOf(error)}`));
+  };
+
+  /** One look at a time; what is asked for meanwhile is done after it, and once. */
+  const ask = (what: 'jobs' | 'queue'): Promise<void> => {
+    if (asked !== 'jobs') asked = what;
+    const serve = async (): Promise<void> => {
+      while (asked !== undefined) {
+        const next = asked;
+        asked = undefined;
+        await (next === 'jobs' ? look() : lookAtQueue());
+      }
+      // At once, so that nothing asked for from here on waits for a look that is over.
       looking = undefined;
-    });
+    };
+    looking ??= serve();
     return looking;
   };
+
+  const tick = (): Promise<void> => ask('jobs');
 
   const start = async (): Promise<SchedulerHolder | undefined> => {
     wanted = true;
