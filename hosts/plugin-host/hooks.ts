@@ -43,7 +43,9 @@ async function ask(row: HandleRow, place: HookPlace | undefined, call: PreExecut
     // A listener of a plugin that was turned off meanwhile has not said yes.
     return place.owned.ended.signal.aborted ? { by, failed: 'its plugin was turned off' } : { by, answer };
   } catch (error) {
-    return { by, failed: error instanceof Error ? error.message : String(error) };
+    // What withdrew the question says more than that it was withdrawn.
+    const why: unknown = signal.aborted ? signal.reason : error;
+    return { by, failed: why instanceof Error ? why.message : String(why) };
   } finally {
     leave();
   }

@@ -244,6 +244,30 @@ describe('a listener before calls', PATIENT, () => {
   });
 });
 
+describe('listeners before calls that do not answer', PATIENT, () => {
+  it('deny after five seconds, all of them together, and other calls go on', async () => {
+    const listener = "ctx.on('tools/pre-execute', async ({ name }) => { if (name === 'read_file') await new Promise(() => {}); });";
+    const slow = { files: { 'main.mjs': `export const apply = (ctx) => { ${listener} ${listener} };` } };
+    const calls = [{ name: 'read_file', arguments: { path: 'note.txt' } }];
+    await onStage(
+      [{ calls }, { calls: [{ name: 'glob', arguments: { pattern: '*.txt' } }] }, { text: 'done' }],
+      async (stage) => {
+        await stage.file('note.txt', 'the note\n');
+        await withBundle(stage, 'slow', slow);
+        const startedAt = performance.now();
+        await stage.run(['run', 'read']);
+        const took = performance.now() - startedAt;
+        expect(results(stage)[0]).toContain('denied by extension:slow: its listener failed: not answered within 5000 ms');
+        expect(results(stage)[0]).not.toContain('the note');
+        expect(results(stage)[1]).toContain('note.txt');
+        expect(took).toBeGreaterThan(4900);
+        expect(took).toBeLessThan(60_000);
+      },
+      { config: FULL_ACCESS },
+    );
+  });
+});
+
 describe('a tool that asks core to run another', PATIENT, () => {
   const asking = (call: string) => ({
     files: {
