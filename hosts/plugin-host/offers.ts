@@ -6,11 +6,15 @@ import type { ActiveBundle } from '../../ports/bundle.ts';
 import type { Hash } from '../../ports/hash.ts';
 import type { McpServer } from '../../ports/mcp.ts';
 import { bundleServer } from '../bundles/servers.ts';
+import { isReviewed } from './services.ts';
 
 const SKILL_FILE = 'SKILL.md';
 const MAX_SKILLS = 128;
 
-/** A server that code registered, read by the rules of `mcp.json`; text says why it is not taken. */
+/**
+ * A server that code registered, read by the rules of `mcp.json`; text says why it is not taken. Code decides this when it runs, so
+ * that no review could show it: it starts no program outside of its process, and reaches no host but those that a review named.
+ */
 export function serverOf(
   bundle: ActiveBundle,
   name: string,
@@ -23,6 +27,12 @@ export function serverOf(
   const [server] = servers;
   if (server === undefined)
     return `the server "${name}" cannot be used: ${problems.map(({ text: why }) => why).join('; ') || 'its definition is not valid'}`;
+  if (server.transport === 'stdio')
+    return `the server "${name}" would start a program that no review showed; put it into mcp.json, whose command lines a review shows`;
+  const { hostServices, networkHosts } = bundle.capabilities;
+  const url = new URL(server.url);
+  if (!hostServices.includes('network') || !isReviewed(url, networkHosts))
+    return `the server "${name}" is at ${url.host}, which no review named; put it into mcp.json, or name the host in capabilities.network_hosts and ask for "network"`;
   return bundleServer(server, { plugin, root: source, data: dataDir }, hash);
 }
 

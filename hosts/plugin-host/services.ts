@@ -59,7 +59,7 @@ async function files(operation: string, input: Input, call: CallInHost, shared: 
 }
 
 /** Whether a review named this host, with or without its port. */
-function isReviewed({ hostname, port, protocol }: URL, hosts: readonly string[]): boolean {
+export function isReviewed({ hostname, port, protocol }: URL, hosts: readonly string[]): boolean {
   const actual = port === '' ? (protocol === 'https:' ? '443' : '80') : port;
   return hosts.includes(`${hostname}:${actual}`) || (port === '' && hosts.includes(hostname));
 }

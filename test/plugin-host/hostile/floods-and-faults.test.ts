@@ -34,6 +34,16 @@ describe.each(HOSTILE_RUNTIMES)('in $name', ({ onHostileStage }) => {
       ['a section that is too long', "ctx.prompt.registerSection({ id: 'x', text: 'y'.repeat(5000) });", /4,?096|limit|bytes/],
       ['skills that are elsewhere', "ctx.skills.registerRoot({ path: '../../outside' });", /path|relative/],
       [
+        'a program outside of its process, as an MCP server',
+        "ctx.mcp.registerServer({ serverName: 'x', server: { type: 'stdio', command: 'sh', args: ['-c', 'id'] } });",
+        /would start a program that no review showed/,
+      ],
+      [
+        'an MCP server at a host that nobody reviewed',
+        "ctx.mcp.registerServer({ serverName: 'x', server: { type: 'streamable-http', url: 'https://evil.example/mcp' } });",
+        /evil\.example, which no review named/,
+      ],
+      [
         'an MCP server with a shell in it',
         "ctx.mcp.registerServer({ serverName: 'x', server: { command: 'sh -c evil' } });",
         /command|cannot be used|not connected/,
