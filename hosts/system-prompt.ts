@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { arch, platform, release } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
+import { isCredential } from '../core/danger/sensitive.ts';
 import { scanInjection } from '../core/injection/scan.ts';
 import { composeSystemPrompt } from '../core/prompt/system.ts';
 import { wrapUntrusted } from '../core/untrusted/wrapper.ts';
@@ -15,24 +16,38 @@ const PROJECT_FILE = 'AGENTS.md';
 const MAX_WRAPPED_NOTES = 32_000;
 const ABSENT = new Set<unknown>(['ENOENT', 'ENOTDIR']);
 
+/** Where a project's file has to lie, and odek's own state, which may be a folder of it. */
+interface Project {
+  readonly workspace: string;
+  readonly stateDir: string;
+}
+
 /** Why the file's text cannot be used; undefined when it can. */
-async function faultOf(handle: FileHandle, path: string, folder: string | undefined): Promise<string | undefined> {
+async function faultOf(handle: FileHandle, path: string, project: Project | undefined): Promise<string | undefined> {
   const { size, isFile } = await handle.stat().then((stats) => ({ size: stats.size, isFile: stats.isFile() }));
   if (!isFile) return 'it is not a regular file';
   if (size > MAX_SOURCE_BYTES) return `${size} bytes, the limit is ${MAX_SOURCE_BYTES}`;
-  if (folder === undefined) return undefined;
-  // What a project links to from outside itself is not the project's to send away.
-  const inside = relative(await realpath(folder), await realpath(path));
-  return inside.startsWith('..') || isAbsolute(inside) ? 'it is a link that leads out of the working directory' : undefined;
+  if (project === undefined) return undefined;
+  // What a project links to from outside itself is not the project's to send away, and neither is a secret that lies in it.
+  const real = await realpath(path);
+  const inside = relative(await realpath(project.workspace), real);
+  if (leadsOut(inside)) return 'it is a link that leads out of the working directory';
+  const state = await realpath(project.stateDir).catch(() => project.stateDir);
+  if (!leadsOut(relative(state, real))) return "it is a link into odek's own state";
+  return isCredential(inside, false) ? 'it is a link to a credential file' : undefined;
 }
 
-/** The text of a file that need not be there. With `folder` it has to lie in it. */
-async function readOptional(path: string, warn: (text: string) => void, folder?: string): Promise<string | undefined> {
+function leadsOut(path: string): boolean {
+  return path.startsWith('..') || isAbsolute(path);
+}
+
+/** The text of a file that need not be there. With `project` it has to be a file of that project. */
+async function readOptional(path: string, warn: (text: string) => void, project?: Project): Promise<string | undefined> {
   let handle: FileHandle | undefined;
   try {
     // Without waiting: opening a named pipe would hang until somebody writes to it.
     handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const fault = await faultOf(handle, path, folder);
+    const fault = await faultOf(handle, path, project);
     if (fault === undefined) return (await handle.readFile('utf8')).trim() || undefined;
     warn(`${path} is left out: ${fault}`);
   } catch (error) {
@@ -64,9 +79,9 @@ async function identityOf(config: ResolvedConfig, warn: (text: string) => void):
 }
 
 /** The project's notes; what reads like an attack is handed on as data, not as notes. */
-async function notesOf(workspace: string, warn: (text: string) => void): Promise<string | undefined> {
-  const path = join(workspace, PROJECT_FILE);
-  const text = await readOptional(path, warn, workspace);
+async function notesOf(project: Project, warn: (text: string) => void): Promise<string | undefined> {
+  const path = join(project.workspace, PROJECT_FILE);
+  const text = await readOptional(path, warn, project);
   const hit = text === undefined ? '' : rulesHit(text);
   if (text === undefined || hit === '') return text;
   warn(`${path} reads like an attack (${hit}); the model gets it as untrusted data`);
@@ -84,7 +99,7 @@ export async function buildSystemPrompt(
   warn: (text: string) => void,
 ): Promise<string> {
   const identity = await identityOf(config, warn);
-  const projectNotes = config.no_agents ? undefined : await notesOf(place.workspace, warn);
+  const projectNotes = config.no_agents ? undefined : await notesOf({ workspace: place.workspace, stateDir: config.state.home }, warn);
   return composeSystemPrompt({
     ...(identity !== undefined && { identity }),
     ...(projectNotes !== undefined && { projectNotes }),

@@ -71,7 +71,7 @@ export function createDiskFileSystem(options: DiskFileSystemOptions): FileSystem
       const target = await telling(path, () => locate(path));
       if (target.finalLink) throw fileError('final_link', path);
       await options.checked?.(target.real);
-      yield* listDirectory(target.real, path, listOptions, signal);
+      yield* listDirectory(places.root, target.real, path, listOptions, signal);
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CancelledError, hasCode } from '../../ports/errors.ts';
 import type { DirectoryEntry, ListOptions } from '../../ports/file-system.ts';
 import { type Anchor, openDirectory } from './anchor.ts';
-import { isCredentialName } from './credentials.ts';
+import { isCredentialIn } from './credentials.ts';
 import { asFileError } from './errors.ts';
 import { kindOf } from './resolve.ts';
 
@@ -19,12 +19,13 @@ interface Level {
 
 /** Entries below `real` in name order, a folder before what is in it. A folder that cannot be read is listed but not entered. */
 export async function* listDirectory(
+  root: string,
   real: string,
   requested: string,
   options: ListOptions,
   signal?: AbortSignal,
 ): AsyncIterable<DirectoryEntry> {
-  const levels: Level[] = [await openLevel(real, '', requested, options, signal)];
+  const levels: Level[] = [await openLevel(root, real, '', requested, options, signal)];
   for (let level = levels.at(-1); level; level = levels.at(-1)) {
     if (signal?.aborted) throw new CancelledError();
     const entry = level.entries[level.next];
@@ -36,14 +37,21 @@ export async function* listDirectory(
     yield entry;
     if (entry.kind !== 'directory' || levels.length >= options.depth) continue;
     const name = entry.path.slice(level.prefix.length);
-    const below = await openLevel(join(level.real, name), `${entry.path}/`, requested, options, signal).catch(unlessCancelled);
+    const below = await openLevel(root, join(level.real, name), `${entry.path}/`, requested, options, signal).catch(unlessCancelled);
     if (below) levels.push(below);
   }
 }
 
-async function openLevel(real: string, prefix: string, requested: string, options: ListOptions, signal?: AbortSignal): Promise<Level> {
+async function openLevel(
+  root: string,
+  real: string,
+  prefix: string,
+  requested: string,
+  options: ListOptions,
+  signal?: AbortSignal,
+): Promise<Level> {
   try {
-    return { real, prefix, entries: await entriesOf(real, prefix, requested, options, signal), next: 0 };
+    return { real, prefix, entries: await entriesOf(root, real, prefix, requested, options, signal), next: 0 };
   } catch (error) {
     throw asFileError(error, requested);
   }
@@ -54,6 +62,7 @@ function unlessCancelled(error: unknown): undefined {
 }
 
 async function entriesOf(
+  root: string,
   real: string,
   prefix: string,
   requested: string,
@@ -69,7 +78,7 @@ async function entriesOf(
     const entries: DirectoryEntry[] = [];
     for (let start = 0; start < kept.length; start += STATS_AT_ONCE) {
       if (signal?.aborted) throw new CancelledError();
-      const batch = await Promise.all(kept.slice(start, start + STATS_AT_ONCE).map((entry) => describe(anchor, prefix, entry)));
+      const batch = await Promise.all(kept.slice(start, start + STATS_AT_ONCE).map((entry) => describe(root, real, anchor, prefix, entry)));
       entries.push(...batch.filter((entry) => entry !== undefined));
     }
     return entries;
@@ -79,7 +88,7 @@ async function entriesOf(
 }
 
 /** Undefined for what vanished meanwhile. */
-async function describe(anchor: Anchor, prefix: string, entry: Dirent): Promise<DirectoryEntry | undefined> {
+async function describe(root: string, real: string, anchor: Anchor, prefix: string, entry: Dirent): Promise<DirectoryEntry | undefined> {
   try {
     const stats = await lstat(anchor.entry(entry.name));
     return {
@@ -87,7 +96,7 @@ async function describe(anchor: Anchor, prefix: string, entry: Dirent): Promise<
       kind: kindOf(stats),
       size: stats.size,
       modifiedAt: Math.trunc(stats.mtimeMs),
-      credential: isCredentialName(entry.name),
+      credential: isCredentialIn(root, join(real, entry.name)),
     };
   } catch {
     return undefined;

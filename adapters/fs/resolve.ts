@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { FileKind, ResolvedPath } from '../../ports/file-system.ts';
-import { isCredentialName } from './credentials.ts';
+import { isCredentialIn } from './credentials.ts';
 import { asFileError, errnoOf, fileError } from './errors.ts';
 
 /** Folders of the state that hold no trust anchor. */
@@ -53,7 +53,7 @@ export async function resolvePath(requested: string, places: Places): Promise<Re
       finalLink: self?.isSymbolicLink() ?? false,
       inRoot: isWithin(places.root, real),
       inState: isTrustAnchor(real, realState) || isTrustAnchor(absolute, places.stateDir),
-      credential: isCredentialName(basename(real)) || isCredentialName(basename(absolute)),
+      credential: isCredentialIn(places.root, real) || isCredentialIn(places.root, absolute),
     };
   } catch (error) {
     throw asFileError(error, requested);

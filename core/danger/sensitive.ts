@@ -24,7 +24,13 @@ const CREDENTIAL_NAMES = [
   '.htpasswd',
   '.dockercfg',
   '.git-credentials',
-  'secrets.env',
+  '.vault-token',
+  '.s3cfg',
+  '.boto',
+  'credentials.json',
+  'credentials.toml',
+  '*.env',
+  '.*.env',
   'mcp_oauth.json',
   'kubeconfig',
   '*.kubeconfig',
@@ -33,7 +39,7 @@ const CREDENTIAL_NAMES = [
   '*.tfvars',
 ];
 const SAMPLES = ['.env.example', '.env.sample', '.env.template', '.env.dist'];
-const CREDENTIAL_FOLDERS = ['secrets', '.ssh', '.aws', '.gnupg', '.kube', '.docker'];
+const CREDENTIAL_FOLDERS = ['secrets', '.ssh', '.aws', '.azure', '.gnupg', '.kube', '.docker'];
 /** Names to try a pattern of the shell on. */
 const CREDENTIAL_PROBES = [
   '.env',
@@ -54,6 +60,7 @@ const CREDENTIAL_PROBES = [
   '.pgpass',
   '.git-credentials',
   'secrets.env',
+  'prod.env',
   'kubeconfig',
   'terraform.tfstate',
   'terraform.tfvars',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,7 +17,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function build(config: { readonly system?: string; readonly no_agents?: boolean } = {}) {
   const warnings: string[] = [];
-  const resolved = { state: { identityFile: join(folder, 'IDENTITY.md') }, ...config } as unknown as ResolvedConfig;
+  const resolved = {
+    state: { home: join(folder, 'state'), identityFile: join(folder, 'IDENTITY.md') },
+    ...config,
+  } as unknown as ResolvedConfig;
   const place = { workspace: folder, surface: 'terminal', now: 0, planning: false };
   const prompt = await buildSystemPrompt(resolved, place, (text) => void warnings.push(text));
   return { prompt, warnings };
@@ -83,5 +86,28 @@ describe("a project's notes", () => {
     const { prompt, warnings } = await build();
     expect(prompt).not.toContain('nnnn');
     expect(warnings).toEqual([expect.stringContaining('262145 bytes, the limit is 262144')]);
+  });
+});
+
+describe('notes of a project that are a link', () => {
+  it.each([
+    ['.env', 'it is a link to a credential file'],
+    ['keys/server.pem', 'it is a link to a credential file'],
+    ['.ssh/work', 'it is a link to a credential file'],
+    ['state/notes.txt', "it is a link into odek's own state"],
+  ])('to %s are left out, with a warning', async (target, fault) => {
+    mkdirSync(join(folder, target, '..'), { recursive: true });
+    writeFileSync(join(folder, target), 'planted-4711');
+    symlinkSync(target, join(folder, 'chain'));
+    symlinkSync('chain', join(folder, 'AGENTS.md'));
+    const { prompt, warnings } = await build();
+    expect(prompt).not.toContain('planted-4711');
+    expect(warnings).toEqual([`${join(folder, 'AGENTS.md')} is left out: ${fault}`]);
+  });
+
+  it('to an ordinary file of the project are its notes', async () => {
+    writeFileSync(join(folder, 'NOTES.md'), 'Use tabs.');
+    symlinkSync('NOTES.md', join(folder, 'AGENTS.md'));
+    expect((await build()).prompt).toContain('Use tabs.');
   });
 });
