@@ -4,6 +4,7 @@ import type { Gate } from '../approvals/gate.ts';
 import type { Judgement } from '../approvals/judge.ts';
 import { coreCallRefusal, judgedForPlugin } from '../extensions/core-calls.ts';
 import type { CallServices, CoreCallOutcome, CoreCallRequest } from './attached-services.ts';
+import { decideJudged } from './decide.ts';
 import { judgeReady, performCall } from './perform.ts';
 import { admitCalls } from './pre-execute.ts';
 import { prepareCall, type ReadyCall } from './prepare.ts';
@@ -35,10 +36,12 @@ interface Parent {
 async function perform({ state, gate, key }: Parent, ready: ReadyCall, request: CoreCallRequest, signal: AbortSignal): Promise<Ran> {
   const scope = { ...state, signal };
   const isFullAccess = state.settings.danger.action === 'allow';
-  const judgement = judgedForPlugin(await judgeReady(scope, ready), ready, request.caller, isFullAccess);
+  const judge = async (): Promise<Judgement> => judgedForPlugin(await judgeReady(scope, ready), ready, request.caller, isFullAccess);
+  const judgement = await judge();
   const release = request.hold();
   try {
-    const decision = await gate.decide(judgement, { id: ready.call.id, name: ready.call.name, key }, signal);
+    const named = { id: ready.call.id, name: ready.call.name, key };
+    const { decision } = await decideJudged(judgement, judge, (judged) => gate.decide(judged, named, signal));
     if (!decision.allowed) return { outcome: 'denied', text: `error: ${decision.text}`, judgement };
   } finally {
     release();

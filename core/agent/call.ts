@@ -6,6 +6,7 @@ import type { Judgement } from '../approvals/judge.ts';
 import { utf8Length } from '../results/utf8.ts';
 import { callKey } from '../transcript/fold.ts';
 import { openCallServices } from './call-services.ts';
+import { decideJudged } from './decide.ts';
 import { type Ending, judgeReady, ownEnding, performCall } from './perform.ts';
 import type { PreparedCall, ReadyCall } from './prepare.ts';
 import type { EndedCall } from './stage.ts';
@@ -132,8 +133,13 @@ const OVER_BUDGET = {
 /** Approval, then budget. A denied call costs no budget. */
 async function authorise(task: CallTask, ready: ReadyCall, judgement: Judgement, key: CallKey): Promise<Authorisation> {
   const { state, gate } = task;
+  const named = { id: ready.call.id, name: ready.call.name, key };
   try {
-    const decision = await gate.decide(judgement, { id: ready.call.id, name: ready.call.name, key }, state.signal);
+    const { decision } = await decideJudged(
+      judgement,
+      () => judgeReady(state, ready),
+      (judged) => gate.decide(judged, named, state.signal),
+    );
     if (!decision.allowed) return { go: false, outcome: 'denied', text: `error: ${decision.text}` };
   } catch (error) {
     if (state.signal.aborted) return CANCELLED;

@@ -2,6 +2,7 @@ import type { ArgsSummary } from '../../ports/event.ts';
 import type { ToolCall } from '../../ports/message.ts';
 import { createGate, type Gate } from '../approvals/gate.ts';
 import { conflicts } from './conflicts.ts';
+import { decideJudged } from './decide.ts';
 import { type Ending, judgeReady, ownEnding, performCall } from './perform.ts';
 import { type PreparedCall, prepareCall, type ReadyCall } from './prepare.ts';
 import type { CallScope } from './scope.ts';
@@ -86,7 +87,11 @@ export function createToolRunner(deps: ToolRunnerDeps, settings: ToolRunnerSetti
     const judgement = await judgeReady(scope, ready);
     const { id, name } = ready.call;
     try {
-      const decision = await gate.decide(judgement, { id, name }, scope.signal);
+      const { decision } = await decideJudged(
+        judgement,
+        () => judgeReady(scope, ready),
+        (judged) => gate.decide(judged, { id, name }, scope.signal),
+      );
       if (!decision.allowed) return ran(ownEnding(scope, name, 'denied', `error: ${decision.text}`), judgement.summary);
     } catch {
       return ran(ownEnding(scope, name, 'cancelled', CANCELLED), judgement.summary);

@@ -142,8 +142,8 @@ function isUnclear({ judgement: { action, classes } }: JudgedCall): boolean {
   return action !== 'allow' && classes.includes('unknown');
 }
 
-/** An earlier call may have changed the world: what was approved is what was shown. */
-function isSame(shown: Judgement, now: Judgement): boolean {
+/** Whether a judgement still says what `shown` said: what was approved is what was shown. */
+export function isSame(shown: Judgement, now: Judgement): boolean {
   const facts = ({ class: cls, classes, action, resource, reason, findings }: Judgement) =>
     JSON.stringify([cls, classes, action, resource, reason, findings]);
   return facts(shown) === facts(now);

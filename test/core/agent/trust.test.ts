@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ApprovalRequest, Approver } from '../../../ports/approval.ts';
 import { defineTool } from '../../../ports/plugin.ts';
@@ -22,6 +24,14 @@ const shell = defineTool<{ command: string }>({
   parameters: { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] },
   effects: ({ command }) => ({ command }),
   execute: async ({ command }) => `ran ${command}`,
+});
+
+const readFile = defineTool<{ path: string }>({
+  name: 'read_file',
+  description: 'Gives lines.',
+  parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  effects: ({ path }) => ({ reads: [path] }),
+  execute: async () => JSON.stringify({ content: '1|print(0)', total_lines: 1 }),
 });
 
 function answering(decision: 'approve' | 'deny' | 'trust', asked: ApprovalRequest[] = []): Approver {
@@ -75,6 +85,40 @@ describe('approvals in a run', () => {
     expect((await run.run()).outcome).toBe('answer');
     expect(toolResults(run.requests[1] ?? [])[0]).toContain('error: operation denied by user: ');
     expect((await run.journal()).some(({ record }) => record.kind === 'tool_started')).toBe(false);
+  });
+
+  it.each([
+    ['once', 1, ['code_execution', 'unread_exec'], 'ran python3 x.py'],
+    [
+      'with every question',
+      9,
+      ['code_execution', 'unread_exec', 'unread_exec'],
+      'operation denied: what the call would do changed 3 times',
+    ],
+  ])('do not count for a script that is swapped while the card is read: %s', async (_, swaps, classes, told) => {
+    const asked: ApprovalRequest[] = [];
+    const script = (): string => join(run.workspace, 'x.py');
+    const approver: Approver = {
+      decide: async (request) => {
+        asked.push(request);
+        if (asked.length <= swaps) await writeFile(script(), `print(1)\n${'pass\n'.repeat(asked.length)}`);
+        return { decision: 'approve', by: 'test' };
+      },
+    };
+    const run = await start({
+      approver,
+      tools: [shell, readFile],
+      settings: { danger: asking },
+      steps: [
+        { calls: [{ name: 'read_file', arguments: { path: 'x.py' } }] },
+        { calls: [{ name: 'sh', arguments: { command: 'python3 x.py' } }] },
+        { text: 'ok' },
+      ],
+    });
+    await writeFile(script(), 'print(0)\n');
+    await run.run();
+    expect(asked.map(({ class: cls }) => cls)).toEqual(classes);
+    expect(toolResults(run.requests[2] ?? []).at(-1)).toContain(told);
   });
 
   it('without a person deny a command and say so', async () => {
