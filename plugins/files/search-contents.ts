@@ -34,8 +34,9 @@ export interface ContentFindings {
 const MAX_FILE_BYTES = 4 * MIB;
 const MAX_TOTAL_BYTES = 512 * MIB;
 const READS_AT_ONCE = 8;
-/** Characters shown of a matching line. */
+/** Characters shown of a matching line, and how many more to the end of a word that would be cut. */
 const MAX_LINE_CHARS = 500;
+const MAX_WORD_REST = 1024;
 
 /** Looks through the candidates in their order until `limit` matches are found. Rejects with `CancelledError` soon after `signal` fires. */
 export async function searchContents(fs: FileSystem, search: ContentSearch, signal: AbortSignal): Promise<ContentFindings> {
@@ -90,7 +91,7 @@ function searchText(text: string, path: string, matcher: LineMatcher, findings: 
         findings.add({
           path,
           line,
-          content: text.slice(from, Math.min(to, from + MAX_LINE_CHARS)) + (to - from > MAX_LINE_CHARS ? '…' : ''),
+          content: shownOf(text.slice(from, Math.min(to, from + MAX_LINE_CHARS + MAX_WORD_REST)), to - from),
         });
       from = next + 1;
     }
@@ -98,6 +99,18 @@ function searchText(text: string, path: string, matcher: LineMatcher, findings: 
     if (!(error instanceof PatternTooCostly)) throw error;
     findings.skip(`${path}: not searched to its end, the pattern is too costly on it`);
   }
+}
+
+/**
+ * The head of a line. No word is cut in two, since what masks secrets sees the result alone and does not know half of one. Where
+ * there is no white space for long, as in generated code, that holds for the name or the number at the cut.
+ */
+function shownOf(head: string, lineChars: number): string {
+  if (lineChars <= MAX_LINE_CHARS) return head;
+  const tail = head.slice(MAX_LINE_CHARS);
+  const rests = [/^\S*/, /^[\w+/=.~%-]*/].map((word) => word.exec(tail)?.[0].length ?? 0);
+  const end = MAX_LINE_CHARS + (rests.find((rest) => rest < MAX_WORD_REST) ?? 0);
+  return end === lineChars ? head : `${head.slice(0, end)}…`;
 }
 
 type Findings = ReturnType<typeof createFindings>;

@@ -54,6 +54,23 @@ describe('search_files in contents', () => {
     });
   });
 
+  it('cuts a long line, but no word of it: half of a secret could not be told from other text', async () => {
+    const { fs, call } = memoryTools();
+    const secret = 'tok-0123456789abcdef';
+    const shown = async (line: string): Promise<string | undefined> => {
+      fs.put('a.txt', line);
+      const { matches } = (await call('search_files', { pattern: 'needle' })).value as { matches: { content: string }[] };
+      return matches[0]?.content;
+    };
+    for (const before of [480, 490, 499, 500]) {
+      const head = `needle ${'x'.repeat(before - 8)} `;
+      expect(await shown(`${head}${secret} tail`)).toBe(`${head}${secret}…`);
+      expect(await shown(`${head}${secret}`)).toBe(`${head}${secret}`);
+      const code = `needle${'x('.repeat(400)}`.slice(0, before);
+      expect(await shown(`${code}"${secret}"${'(y'.repeat(2000)}`)).toBe(before === 500 ? `${code}…` : `${code}"${secret}…`);
+    }
+  });
+
   it('takes a glob of files, a folder or a single file', async () => {
     const { fs, call } = memoryTools();
     for (const path of ['a.ts', 'a.md', 'src/b.ts']) fs.put(path, 'needle');
