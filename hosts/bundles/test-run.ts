@@ -7,11 +7,13 @@ import { createSchemaValidator } from '../../adapters/schema/ajv.ts';
 import { displayText } from '../../core/approvals/display.ts';
 import { problemLine, shown } from '../../core/bundles/problem.ts';
 import { type PluginTestCase, type PluginTestFile, parseTestFile } from '../../core/bundles/test-file.ts';
+import { registrationFault } from '../../core/extensions/registration.ts';
 import type { ExtensionHost, HostNotice, HostRequest, OwnerRef, Registration } from '../../ports/extension-host.ts';
 import { HostRefusal } from '../../ports/extension-host.ts';
 import type { Hash } from '../../ports/hash.ts';
 import type { ResolvedConfig } from '../config/types.ts';
 import { extensionProgram } from '../extension-child/program.ts';
+import { BUILT_IN_COMMANDS } from '../plugin-host/built-in-commands.ts';
 import { type Inspection, inspectBundle, isUsable } from './inspect.ts';
 import { bundlePlaces } from './places.ts';
 import { ensureStaged } from './shelf.ts';
@@ -119,6 +121,8 @@ function testCore(out: (line: string) => void) {
           const { spec } = request.params;
           const isTaken =
             spec.kind !== 'hook' && [...registered.values()].some(({ kind, name }) => kind === spec.kind && name === spec.name);
+          const fault = registrationFault(spec, BUILT_IN_COMMANDS);
+          if (fault !== undefined) throw new HostRefusal('refused', fault);
           if (isTaken) throw new HostRefusal('refused', `there is a ${spec.kind} "${spec.name}" already`);
           if (spec.kind === 'tool') await validator.compile(spec.input_schema);
           const handle = `h${++handles}`;

@@ -18,6 +18,7 @@ import { extensionProgram } from '../extension-child/program.ts';
 import type { McpBoard } from '../mcp-client/board.ts';
 import type { HostPolicy } from '../policy.ts';
 import type { PluginBoardSource } from './board.ts';
+import { BUILT_IN_COMMANDS } from './built-in-commands.ts';
 import { createPluginDesk } from './desk.ts';
 import { type ConnectServer, createLateServers, type LateServers } from './late-servers.ts';
 import { serverOf, skillRootFault } from './offers.ts';
@@ -38,25 +39,6 @@ export interface OpenPluginsParts {
   readonly clock: Clock;
   readonly ids: Ids;
 }
-
-/** Names of slash commands that no plugin may have. */
-const BUILT_IN_COMMANDS = new Set([
-  'exit',
-  'quit',
-  'help',
-  'info',
-  'plugin',
-  'clear',
-  'compact',
-  'model',
-  'mcp',
-  'new',
-  'plan',
-  'resume',
-  'session',
-  'skill',
-  'skills',
-]);
 
 /** What is switched on, with the troubles of the rest told once each. */
 function bundleSource({ environment, edges, hash }: OpenPluginsParts, onRead: (bundles: readonly ActiveBundle[]) => void): BundleSource {

@@ -216,5 +216,24 @@ describe.concurrent('the examples', PATIENT, () => {
       BARE,
     ));
 
+  it.each([
+    ['greeting_greet', 'shell'],
+    ['greeting_greet', 'bad name'],
+    ["name: 'greet'", "name: 'exit'"],
+  ])('fail their test where odek would refuse a name: %s as %s', (before, after) =>
+    onStage(
+      [],
+      async (stage) => {
+        await cp(join(EXAMPLES, 'greeting'), join(stage.work, 'greeting'), { recursive: true });
+        const file = join(stage.work, 'greeting/greeting.mts');
+        await writeFile(file, (await readFile(file, 'utf8')).replace(before, after));
+        const { code, stdout } = await plugin(stage, 'test', './greeting');
+        expect(code).toBe(1);
+        expect(stdout).toMatch(/FAILED greeting\.mts: .*was refused/);
+      },
+      BARE,
+    ),
+  );
+
   it('are these four', async () => expect((await readdir(EXAMPLES)).sort()).toEqual(['greeting', 'guard', 'house-style', 'notebook']));
 });
