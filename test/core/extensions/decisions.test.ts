@@ -28,10 +28,20 @@ describe('names of tools', () => {
     const anything = new Proxy({}, { get: (_, key) => (key === 'then' ? undefined : () => undefined) }) as never;
     const searchEngine = { baseUrl: 'http://127.0.0.1', categories: '', language: '', maxResults: 5, timeoutMs: 1000, http: anything };
     const services = Object.fromEntries(
-      ['fs', 'process', 'http', 'logger', 'plan', 'jobs', 'sessions', 'config', 'catalogue', 'artifacts', 'clarifier'].map((name) => [
-        name,
-        anything,
-      ]),
+      [
+        'fs',
+        'process',
+        'http',
+        'logger',
+        'plan',
+        'jobs',
+        'sessions',
+        'config',
+        'catalogue',
+        'artifacts',
+        'clarifier',
+        'skillCatalogue',
+      ].map((name) => [name, anything]),
     );
     await applyPlugins(await loadPlugins(), {
       registry,
