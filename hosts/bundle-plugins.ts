@@ -100,6 +100,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'hosts/cli/exit-codes.ts',
     'hosts/cli/help.ts',
     'hosts/cli/masked-io.ts',
+    'hosts/cli/render/sanitise.ts',
     'ports/errors.ts',
   ],
   agent: ['hosts/cli/continue.ts', 'hosts/cli/repl.ts', 'hosts/cli/run.ts'],

@@ -7,6 +7,7 @@ import type { ConfigSource, LoadedConfig } from '../config/types.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { suggestion } from './nearest.ts';
+import { sanitise } from './render/sanitise.ts';
 
 /** One line of the view. `value` is absent for a key that nobody set; secrets are already hidden. */
 export interface ConfigRow {
@@ -19,12 +20,12 @@ export interface ConfigRow {
 export async function run({ args, io, env, cwd }: CommandContext): Promise<number> {
   const loaded = await loadConfig({ env, cwd, flags: args.flags, tolerant: true });
   io.mask?.(loaded.config.secrets);
-  for (const warning of loaded.warnings) io.stderr.write(`odek: ${warning}\n`);
+  for (const warning of loaded.warnings) io.stderr.write(`odek: ${sanitise(warning)}\n`);
   const rows = sectionOf(configRows(loaded), args.positionals[0]);
   if (args.flags.json === true) {
     const view = rows.map(({ key, source, value }) => [key, value === undefined ? { source } : { value, source }]);
     io.stdout.write(`${JSON.stringify(Object.fromEntries(view), null, 2)}\n`);
-  } else io.stdout.write(configText(rows, loaded));
+  } else io.stdout.write(sanitise(configText(rows, loaded)));
   return EXIT.ok;
 }
 

@@ -13,6 +13,7 @@ import type { LoadedConfig, StatePaths } from '../config/types.ts';
 import type { CommandContext, TerminalIo } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CLI_POLICIES } from './policy.ts';
+import { sanitise } from './render/sanitise.ts';
 
 /** One line of the report. `advice` says what to do about a finding that is not well. */
 export interface Finding {
@@ -41,7 +42,7 @@ export async function run({ io, env, cwd, args }: CommandContext): Promise<numbe
   if (isLoaded(loaded)) findings.push(...(await (await import('../plugin-host/doctor.ts')).pluginFindings(loaded.config, env, cwd)));
   if (isLoaded(loaded)) findings.push((await import('../telegram/doctor.ts')).telegramFinding(loaded.config));
   findings.push(await databaseFinding(state, isLoaded(loaded) ? loaded.config.durability : 'process'), terminalFinding(io));
-  for (const finding of findings) io.stdout.write(lineOf(finding));
+  for (const finding of findings) io.stdout.write(sanitise(lineOf(finding)));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
 }
 

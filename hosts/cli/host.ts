@@ -8,6 +8,7 @@ import { isPlanning } from '../planning.ts';
 import type { HostPolicy } from '../policy.ts';
 import { buildSystemPrompt } from '../system-prompt.ts';
 import type { CommandContext, FlagValue } from './command.ts';
+import { sanitise } from './render/sanitise.ts';
 
 /** A flag that names a file, as an absolute path. */
 function fileFlag(context: CommandContext, name: string): string | undefined {
@@ -18,7 +19,7 @@ function fileFlag(context: CommandContext, name: string): string | undefined {
 /** Writes lines for a person to standard error. */
 export function warner(context: CommandContext): (text: string) => void {
   return (text) => {
-    context.io.stderr.write(`odek: ${text}\n`);
+    context.io.stderr.write(`odek: ${sanitise(text)}\n`);
   };
 }
 

@@ -52,8 +52,9 @@ async function dispatch(argv: readonly string[], { io, env, cwd }: Omit<CommandC
 }
 
 async function errorText(error: unknown, env: Readonly<Record<string, string | undefined>>): Promise<string> {
-  const { isOdekError } = await import('../../ports/errors.ts');
-  const message = error instanceof Error ? error.message : String(error);
+  const [{ isOdekError }, { sanitise }] = await Promise.all([import('../../ports/errors.ts'), import('./render/sanitise.ts')]);
+  // A message may quote what a server, a file or a name of a folder says.
+  const message = sanitise(error instanceof Error ? error.message : String(error));
   if (isOdekError(error)) return `odek: ${message}\n`;
   const trace = env.ODEK_DEBUG === undefined || !(error instanceof Error) ? '' : `${error.stack}\n`;
   return `odek: unexpected error: ${message}\n${trace}`;

@@ -20,6 +20,7 @@ import type { CommandContext } from '../command.ts';
 import { warner } from '../host.ts';
 import { suggestion } from '../nearest.ts';
 import { terminalConsent } from '../operator-consent.ts';
+import { sanitise } from '../render/sanitise.ts';
 
 /** What the commands about MCP servers share. */
 export interface McpWork {
@@ -63,7 +64,7 @@ export async function openMcpWork(context: CommandContext, config: ResolvedConfi
   return {
     ...{ config, servers, project, store, consent, clock, signal, warn },
     json: context.args.flags.json === true,
-    out: (line) => void context.io.stdout.write(`${line}\n`),
+    out: (line) => void context.io.stdout.write(`${context.args.flags.json === true ? line : sanitise(line)}\n`),
     server(name) {
       const found = servers.find((each) => each.name === name);
       if (found !== undefined) return found;

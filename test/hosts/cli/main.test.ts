@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -58,6 +58,19 @@ describe('main', () => {
     const { code, err } = await odek(['run', '--modle', 'x', 'task']);
     expect(code).toBe(3);
     expect(err).toContain('did you mean --model?');
+  });
+
+  it('shows what an error, a warning and the view of the configuration quote as what it is', async () => {
+    const steers = '\x1b]0;title\x07\x1b[2J\x9b31m\u202e';
+    const cwd = join(folder, `project ${steers}`);
+    await mkdir(cwd);
+    await writeFile(join(cwd, 'odek.json'), JSON.stringify({ [`zz${steers}`]: 1, model: 'm' }));
+    const env = { HOME: folder };
+    for (const argv of [['config'], ['doctor'], ['run', '--replay', steers, 'x'], ['mcp', 'probe', steers]]) {
+      const { out, err } = await odek(argv, { cwd, env });
+      expect(`${argv[0]}: ${out}${err}`).toContain('\\x1b]0;title\\x07\\x1b[2J\\x9b31m\\u202e');
+      for (const character of '\x1b\x07\x9b\u202e') expect(out + err).not.toContain(character);
+    }
   });
 
   it('survives a reader that goes away', async () => {
