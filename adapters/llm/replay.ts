@@ -29,7 +29,10 @@ export default defineAdapter({
 
 async function readRecording(file: string): Promise<string> {
   try {
-    const { size } = await stat(file);
+    const stats = await stat(file);
+    // A pipe that nobody writes would be waited for without end.
+    if (!stats.isFile()) throw new ConfigError('recording_unreadable', `the recording ${file} is no regular file`, { value: file });
+    const { size } = stats;
     if (size > MAX_FILE_BYTES) {
       throw new ConfigError('invalid_recording', `${file} has ${size} bytes; at most ${MAX_FILE_BYTES}`, {
         value: size,

@@ -37,6 +37,19 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
   }
 }
 
+/** Why a text that is JSON is nested too deeply to be walked through; undefined when it is not. */
+export function depthFault(text: string): string | undefined {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') at = string(text, at) - 1;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth > DEEPEST) return `nested deeper than ${DEEPEST} levels`;
+  }
+  return undefined;
+}
+
 function value(text: string, at: number, depth: number): number {
   if (depth > DEEPEST) throw new Stop(at, `nested deeper than ${DEEPEST} levels`);
   if (text[at] === '{') return members(text, at + 1, '}', depth, pair);

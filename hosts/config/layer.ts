@@ -30,6 +30,23 @@ export interface FileLayerOptions {
 
 interface Walk extends FileLayerOptions {
   readonly entries: Entry[];
+  /** No more warnings are told. */
+  readonly isFull: () => boolean;
+}
+
+/** Warnings that one file may give; nobody reads more. */
+const MAX_WARNINGS = 100;
+
+function bounded({ warn, path }: FileLayerOptions): Pick<Walk, 'warn' | 'isFull'> {
+  let told = 0;
+  return {
+    isFull: () => told > MAX_WARNINGS,
+    warn(text) {
+      told += 1;
+      if (told <= MAX_WARNINGS) warn(text);
+      if (told === MAX_WARNINGS + 1) warn(`${path}: there are more such warnings, which are not shown`);
+    },
+  };
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -37,7 +54,7 @@ const MODEL = /^[\x21-\x7e]{1,256}$/;
 
 /** Checks a parsed configuration file and returns what it sets. Throws `ConfigError` for a value that is wrong. */
 export function readLayer(document: Readonly<Record<string, unknown>>, options: FileLayerOptions): Entry[] {
-  const walk: Walk = { ...options, entries: [] };
+  const walk: Walk = { ...options, ...bounded(options), entries: [] };
   if (!options.project) refuseForeignSettings(document, options.path);
   visitMembers(withoutAlias(document, options.path), [], CONFIG_KEYS, walk);
   return walk.entries;
@@ -154,5 +171,7 @@ function warnUnknown(path: readonly string[], name: string, specs: readonly KeyS
   const siblings = new Set(specs.map((spec) => spec.key.split('.')[path.length] ?? '').filter((segment) => !segment.startsWith('<')));
   const show = (match: string): string => [...path, match].join('.');
   const dotted = [...path, name].join('.').slice(0, 200);
-  walk.warn(`${walk.path}: unknown key ${dotted} is ignored${suggestion(name, siblings, show)}`);
+  // To look for the nearest key takes its time, which a file of many keys must not take.
+  const near = walk.isFull() ? '' : suggestion(name, siblings, show);
+  walk.warn(`${walk.path}: unknown key ${dotted} is ignored${near}`);
 }

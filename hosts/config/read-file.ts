@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { findJsonProblem } from './json-position.ts';
+import { depthFault, findJsonProblem } from './json-position.ts';
 
 /** Largest configuration file, bytes. */
 export const MAX_CONFIG_BYTES = 5 * 1024 * 1024;
@@ -53,6 +53,8 @@ export async function readJsonFile(path: string): Promise<JsonReading> {
     const found = findJsonProblem(text);
     return bad(found === undefined ? `${path}: invalid JSON` : `${path}:${found.line}:${found.column}: invalid JSON: ${found.says}`);
   }
+  const deep = depthFault(text);
+  if (deep !== undefined) return bad(`${path}: ${deep}`);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad(`${path}:1:1: invalid JSON: not an object`);
   return { state: 'parsed', value: value as Record<string, unknown>, mode };
 }

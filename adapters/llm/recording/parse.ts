@@ -39,9 +39,17 @@ interface Place {
   keys(value: JsonObject, known: readonly string[]): void;
 }
 
+function shownValue(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'nothing';
+  } catch {
+    return 'something that is nested too deeply';
+  }
+}
+
 function pointer(file: string, path: string): Place {
   const fail = (value: unknown, limit: string): ConfigError => {
-    const shown = (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+    const shown = shownValue(value).slice(0, 80);
     return new ConfigError('invalid_recording', `${file}: ${path || '/'} must be ${limit}; got ${shown}`, { value: shown, limit });
   };
   return {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -194,6 +195,10 @@ describe('the replay provider', () => {
   it('refuses a file that is not there, and wrong options', async () => {
     const services = { clock: createManualClock(), http, log: () => undefined };
     await expect(replay.create({ file: join(folder, 'none.json') }, services)).rejects.toMatchObject({ code: 'recording_unreadable' });
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    await expect(replay.create({ file: join(folder, 'pipe') }, services)).rejects.toMatchObject({ code: 'recording_unreadable' });
+    await writeFile(join(folder, 'deep.json'), `{"format":"odek.recording/v1","exchanges":[${'['.repeat(50_000)}${']'.repeat(50_000)}]}`);
+    await expect(replay.create({ file: join(folder, 'deep.json') }, services)).rejects.toMatchObject({ code: 'invalid_recording' });
     await expect(replay.create({}, services)).rejects.toMatchObject({ code: 'invalid_option' });
     await expect(replay.create({ file, speed: 2 }, services)).rejects.toMatchObject({ code: 'unknown_option', value: 'speed' });
   });

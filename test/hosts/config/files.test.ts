@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expand } from '../../../hosts/config/expand.ts';
-import { findJsonProblem } from '../../../hosts/config/json-position.ts';
+import { depthFault, findJsonProblem } from '../../../hosts/config/json-position.ts';
 import { CONFIG_KEYS } from '../../../hosts/config/keys.ts';
 import { parseSecrets } from '../../../hosts/config/secrets-file.ts';
 
@@ -43,6 +43,18 @@ describe('findJsonProblem', () => {
 
   it('takes time in proportion to a string that does not end', () => {
     expect(findJsonProblem(`{"a": "${'x\\n'.repeat(500_000)}`)).toMatchObject({ line: 1, column: 7 });
+  });
+
+  it('tells what JSON.parse takes and what is nested too deeply to be walked through', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      const nested = (levels: number): string => `${open.repeat(levels)}1${close.repeat(levels)}`;
+      expect(depthFault(nested(200))).toBeUndefined();
+      for (const levels of [201, 50_000]) expect(depthFault(nested(levels))).toBe('nested deeper than 200 levels');
+    }
+    expect(depthFault(JSON.stringify({ a: '['.repeat(1000), 'b"\\{': ['{'.repeat(1000)] }))).toBeUndefined();
   });
 
   it('ends on a text that is nested without end', () => {

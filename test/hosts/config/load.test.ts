@@ -238,6 +238,20 @@ describe('values', () => {
     ]);
   });
 
+  it('tells a hundred warnings of one file and no more, in time that its keys alone do not make', async () => {
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]));
+    await home.project(JSON.stringify({ ...many, model: 'm' }));
+    const { config, warnings } = await home.load();
+    expect(config.model).toBe('m');
+    expect(warnings).toHaveLength(101);
+    expect(warnings.at(-1)).toContain('there are more such warnings');
+  }, 20_000);
+
+  it('ignores a file of a project that is nested too deeply to be walked through', async () => {
+    await home.project(`{"mcp_servers":{"a":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}}`);
+    expect((await home.load()).warnings).toEqual([expect.stringMatching(/nested deeper than 200 levels; the file is ignored$/)]);
+  });
+
   it('takes members that start with // for comments', async () => {
     await home.global({ '// model': 7, '//': 'text', limits: { '// max_tool_calls': 'x' } });
     expect((await home.load()).warnings).toEqual([]);
