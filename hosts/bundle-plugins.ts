@@ -170,6 +170,23 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/**
+ * Groups that are opened only where the agent is there already, or that need it. They take it along, so
+ * that what they share with it lies in its own file and not in one of many small ones.
+ */
+const BESIDE_AN_AGENT: ReadonlySet<string> = new Set([
+  'artifacts',
+  'formats',
+  'mcp-protocol',
+  'plugin-test',
+  'scheduler',
+  'seldom',
+  'server',
+  'server-transports',
+  'skills',
+  'telegram',
+]);
+
 /** Source file → what its lazy import becomes. */
 const PLACES = new Map<string, 'joined' | string>([
   ...JOINED.map((file) => [file, 'joined'] as const),
@@ -203,7 +220,10 @@ export const GROUP: Plugin = {
     });
     it.onResolve({ filter: /^group:/ }, ({ path }) => ({ path: path.slice('group:'.length), namespace: 'group' }));
     it.onLoad({ filter: /.*/, namespace: 'group' }, ({ path }) => ({
-      contents: (GROUPS[path] ?? []).map((file) => `export * as ${memberOf(file)} from ${JSON.stringify(`./${file}`)};`).join('\n'),
+      contents: [
+        ...(BESIDE_AN_AGENT.has(path) ? ["import 'group:agent';"] : []),
+        ...(GROUPS[path] ?? []).map((file) => `export * as ${memberOf(file)} from ${JSON.stringify(`./${file}`)};`),
+      ].join('\n'),
       resolveDir: ROOT,
     }));
   },
