@@ -67,7 +67,8 @@ function runProgram(
 
 function runVerbs(name: string, rule: ProgramRule, args: readonly Field[], scope: Scope, inspection: Inspection): void {
   if (rule.verbs === undefined) {
-    judgeArguments(name, rule, args, scope, inspection);
+    if (rule.special === undefined) judgeArguments(name, rule, args, scope, inspection);
+    else SPECIAL[rule.special]({ name, rule, args, scope, stdin: undefined, inspection });
     return;
   }
   const { operands } = readArguments(args, rule, true);

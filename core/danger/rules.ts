@@ -41,6 +41,7 @@ export type SpecialRule =
   | 'git'
   | 'grep'
   | 'jq'
+  | 'kubectl'
   | 'lookup'
   | 'ps'
   | 'read'

@@ -186,6 +186,7 @@ export const BUILDING: ProgramTable = {
     },
     verbs: {
       ...each('get describe logs top version api-resources api-versions cluster-info explain events', {
+        special: 'kubectl',
         adds: ['network_egress'],
         because: 'asks the cluster',
       }),
@@ -204,7 +205,8 @@ export const BUILDING: ProgramTable = {
   helm: {
     options: { '-n --namespace --kube-context': 'value', '--post-renderer': 'script', '--kubeconfig': 'read+code_execution' },
     verbs: {
-      ...each('list ls status get history show search version template lint', { adds: ['network_egress'], because: 'asks the cluster' }),
+      ...each('list ls status history show search version template lint', { adds: ['network_egress'], because: 'asks the cluster' }),
+      get: { adds: ['network_egress', 'system_write'], because: 'shows what a release was given, secrets included' },
       ...each('install upgrade rollback repo pull push dependency', {
         adds: ['network_upload', 'system_write'],
         because: 'changes the cluster',

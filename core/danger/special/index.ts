@@ -4,7 +4,7 @@ import type { Special } from './call.ts';
 import { chmod, copy, dd, patch, processes, remove, tar } from './files.ts';
 import { find, xargs } from './finding.ts';
 import { git } from './git.ts';
-import { curl, lookup, remoteCopy } from './network.ts';
+import { curl, kubectl, lookup, remoteCopy } from './network.ts';
 import { python, shell } from './shell.ts';
 import { awk, base64, cat, changeFolder, echo, grep, jq, printf, sed, tee, test } from './text.ts';
 
@@ -26,6 +26,7 @@ export const SPECIAL: Readonly<Record<SpecialRule, Special>> = {
   git,
   grep,
   jq,
+  kubectl,
   lookup,
   patch,
   printf,

@@ -46,6 +46,14 @@ function judgeStored({ name, scope, inspection }: Call, options: readonly GivenO
   }
 }
 
+/** What a cluster is asked for can be its secrets: `get secret/x`, `get cm,secrets`, `get all` of a name that is not known. */
+export const kubectl: Special = ({ name, rule, args, scope, inspection }) => {
+  judgeArguments(name, rule, args, scope, inspection);
+  const secret = args.some((field) => !isKnown(field) || /(?:^|[,=])secrets?(?:$|[./,])|^--raw/i.test(field.text));
+  if (secret) inspection.add('system_write', `${name} can show secrets of the cluster`);
+  return undefined;
+};
+
 /** Looking a name up tells it to others; `getent` does so for hosts alone. */
 export const lookup: Special = ({ name, rule, args, scope, inspection, stdin }) => {
   const { operands, options } = judgeArguments(name, rule, args, scope, inspection);
