@@ -7,6 +7,7 @@ import { loadPlugins } from '../../plugins/index.ts';
 import { createFakeClarifier } from '../fakes/clarifier.ts';
 import { createMemoryFileSystem } from '../fakes/file-system.ts';
 import { createFakeProcessRunner } from '../fakes/process.ts';
+import { createMemorySkills } from '../fakes/skills.ts';
 import { memoryReaderHarness } from './artifact-reader.broken.ts';
 import { configViewHarness } from './config-view.broken.ts';
 import { deskHarness } from './job-control.broken.ts';
@@ -25,6 +26,7 @@ const services = {
   config: configViewHarness().make('canary'),
   catalogue: catalogueHarness().make().catalogue,
   artifacts: (await memoryReaderHarness().make()).reader,
+  skillCatalogue: createMemorySkills([]),
   clarifier: createFakeClarifier().clarifier,
   http: guarded,
   searchEngine: { baseUrl: 'http://127.0.0.1:9', categories: '', language: '', maxResults: 10, timeoutMs: 1000, http: guarded },

@@ -134,7 +134,7 @@ describe.concurrent('the daemon', PATIENT, () => {
         const stopped = await daemon(stage);
         const [, health = ''] = /health at (\S+)/.exec(stopped.stderr) ?? [];
         stopped.child.kill('SIGSTOP');
-        const db = new DatabaseSync(join(stage.state, 'odek.db'));
+        const db = new DatabaseSync(join(stage.state, 'odek.db'), { timeout: 5_000 });
         db.exec('UPDATE schedule_lease SET beat = beat - 61000');
         db.close();
         const next = await daemon(stage);
