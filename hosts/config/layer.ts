@@ -168,10 +168,10 @@ function checkName(path: readonly string[], specs: readonly KeySpec[], walk: Wal
 }
 
 function warnUnknown(path: readonly string[], name: string, specs: readonly KeySpec[], walk: Walk): void {
+  // To look for the nearest key takes its time, which a file of many keys must not take.
+  if (walk.isFull()) return;
   const siblings = new Set(specs.map((spec) => spec.key.split('.')[path.length] ?? '').filter((segment) => !segment.startsWith('<')));
   const show = (match: string): string => [...path, match].join('.');
   const dotted = [...path, name].join('.').slice(0, 200);
-  // To look for the nearest key takes its time, which a file of many keys must not take.
-  const near = walk.isFull() ? '' : suggestion(name, siblings, show);
-  walk.warn(`${walk.path}: unknown key ${dotted} is ignored${near}`);
+  walk.warn(`${walk.path}: unknown key ${dotted} is ignored${suggestion(name, siblings, show)}`);
 }
