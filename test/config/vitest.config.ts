@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -12,6 +13,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',
+    // Many tests wait for processes of odek; one worker fewer than cores, the default, leaves a small machine idle.
+    maxWorkers: Math.max(2, availableParallelism()),
     // `.ci/run` reads its closing line from this report.
     ...(process.env.CI ? { reporters: ['default', 'json'], outputFile: { json: `${root}/.odek-test/report.json` } } : {}),
   },
