@@ -29,7 +29,7 @@ async function call(it: DeskHarness, name: string, input: unknown = {}, signal?:
 }
 
 const until = async (check: () => boolean): Promise<void> => {
-  for (let turn = 0; turn < 400 && !check(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let turn = 0; turn < 2_000 && !check(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(check()).toBe(true);
 };
 
@@ -171,7 +171,7 @@ describe('owners', () => {
     const it = await start({ hello: greet });
     expect(it.desk.report().plugins[0]?.generation).toBe(1);
     it.set([bundle('hello', { contentHash: 'b'.repeat(64) })]);
-    await until(() => it.desk.report().plugins[0]?.generation === 2);
+    await until(() => it.desk.report().plugins[0]?.generation === 2 && it.registry.get('hello_greet') !== undefined);
     expect(await call(it, 'hello_greet', { name: 'you' })).toMatchObject({ content: 'Hello, you!' });
   });
 });
